@@ -1,0 +1,116 @@
+//! What both text forms share: lines with their numbers, numbers, patterns, and the error that names a line.
+
+use std::fmt;
+
+use tepui_model::pushdown::{Pattern, Property, Shared, Symbol};
+
+/// Why a text is not a certificate or a trace, and at which line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unreadable {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Walks through the lines of a text; comments (`#` to the end of the line) and blank lines are skipped.
+pub(crate) struct Lines<'a> {
+    rest: &'a str,
+    text: &'a str,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { rest: text, text, number: 0 }
+    }
+
+    /// The next line with content, without consuming it.
+    pub(crate) fn peek(&self) -> Option<&'a str> {
+        Self { ..*self }.next_line()
+    }
+
+    /// The next line with content.
+    pub(crate) fn next_line(&mut self) -> Option<&'a str> {
+        while !self.rest.is_empty() {
+            let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+            self.rest = rest;
+            self.number += 1;
+            let content = line.split_once('#').map_or(line, |(content, _)| content).trim();
+            if !content.is_empty() {
+                return Some(content);
+            }
+        }
+        None
+    }
+
+    /// The next line, which must start with a keyword: what follows the keyword.
+    pub(crate) fn expect(&mut self, keyword: &str) -> Result<&'a str, Unreadable> {
+        let line = self.next_line().ok_or_else(|| self.error(format!("the text ends where `{keyword}` is due")))?;
+        strip_keyword(line, keyword).ok_or_else(|| self.error(format!("expected `{keyword}`, found `{}`", clip(line))))
+    }
+
+    /// The next line if it starts with a keyword: what follows the keyword.
+    pub(crate) fn accept(&mut self, keyword: &str) -> Option<&'a str> {
+        let rest = strip_keyword(self.peek()?, keyword)?;
+        self.next_line();
+        Some(rest)
+    }
+
+    /// How many bytes were consumed.
+    pub(crate) fn consumed(&self) -> usize {
+        self.text.len() - self.rest.len()
+    }
+
+    /// An error at the line that was read last.
+    pub(crate) fn error(&self, message: impl Into<String>) -> Unreadable {
+        Unreadable { line: self.number.max(1), message: message.into() }
+    }
+
+    /// A number in the line that was read last.
+    pub(crate) fn number<T: std::str::FromStr>(&self, text: &str) -> Result<T, Unreadable> {
+        let text = text.trim();
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if digits { text.parse().ok() } else { None };
+        number.ok_or_else(|| self.error(format!("`{}` is not a number of the right size", clip(text))))
+    }
+}
+
+fn strip_keyword<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(keyword)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
+}
+
+fn clip(text: &str) -> String {
+    if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(40).chain(['…']).collect() }
+}
+
+/// Writes a property: its name, then one line for each pattern, `*` for anything.
+pub(crate) fn write_property(out: &mut String, property: &Property) {
+    let part = |part: Option<u32>| part.map_or("*".to_owned(), |number| number.to_string());
+    out.push_str(&format!("property {}\n", property.name));
+    for pattern in &property.never {
+        let tops: Vec<_> = pattern.tops.iter().map(|top| part(top.map(|symbol| symbol.0))).collect();
+        out.push_str(&format!("never {} | {}\n", part(pattern.shared.map(|shared| shared.0)), tops.join(" ")));
+    }
+}
+
+/// Reads a property whose name was read already.
+pub(crate) fn read_patterns(lines: &mut Lines<'_>, name: &str) -> Result<Property, Unreadable> {
+    let mut property = Property { name: name.to_owned(), never: Vec::new() };
+    while let Some(text) = lines.accept("never") {
+        let (shared, tops) = text.split_once('|').ok_or_else(|| lines.error("a pattern has the form `q | a b ...`"))?;
+        let part = |text: &str| if text == "*" { Ok(None) } else { lines.number(text).map(Some) };
+        let tops = tops.split_whitespace().map(|top| Ok(part(top)?.map(Symbol))).collect::<Result<_, _>>()?;
+        property.never.push(Pattern { shared: part(shared.trim())?.map(Shared), tops });
+    }
+    Ok(property)
+}

@@ -1,0 +1,123 @@
+//! Verdicts. The types are the law: `Safe` holds evidence, `Unsafe` a trace, and both have no constructor outside this
+//! crate; whatever else happens is `Unknown`.
+
+use std::sync::Arc;
+
+use tepui_cert::Trace;
+
+use crate::{Evidence, Limit, Stop};
+
+/// The answer for one property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// No schedule violates the property.
+    Safe(Proven),
+    /// A schedule violates the property.
+    Unsafe(Refuted),
+    /// Neither was established.
+    Unknown(Reason),
+}
+
+/// Proof of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proven {
+    evidence: Arc<Evidence>,
+}
+
+impl Proven {
+    pub(crate) fn by(evidence: &Arc<Evidence>) -> Self {
+        Self { evidence: Arc::clone(evidence) }
+    }
+
+    /// The evidence.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
+/// A violation of a property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refuted {
+    bound: u32,
+    trace: Trace,
+}
+
+impl Refuted {
+    pub(crate) fn by(bound: u32, trace: Trace) -> Self {
+        Self { bound, trace }
+    }
+
+    /// The smallest bound at which the property is violated.
+    pub fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// A way to the violation.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// A limit was reached.
+    Limit(Limit),
+    /// The engine saw that it would not get any further.
+    GaveUp(String),
+    /// The engine does not apply to this model.
+    NotApplicable(String),
+    /// The answer did not survive the independent check. This is a defect of Tepui.
+    SelfCheckFailed(String),
+}
+
+impl From<Stop> for Reason {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Limit(limit) => Self::Limit(limit),
+            Stop::GaveUp(why) => Self::GaveUp(why),
+        }
+    }
+}
+
+/// A verdict without what it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// Safe.
+    Safe,
+    /// Unsafe.
+    Unsafe,
+    /// Unknown.
+    Unknown,
+}
+
+impl Status {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The status of a conjunction of claims.
+    pub fn of_all(verdicts: impl IntoIterator<Item = Self>) -> Self {
+        verdicts.into_iter().fold(Self::Safe, |all, one| match (all, one) {
+            (Self::Unsafe, _) | (_, Self::Unsafe) => Self::Unsafe,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Safe, Self::Safe) => Self::Safe,
+        })
+    }
+}
+
+impl Verdict {
+    /// The verdict without what it holds.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Safe(_) => Status::Safe,
+            Self::Unsafe(_) => Status::Unsafe,
+            Self::Unknown(_) => Status::Unknown,
+        }
+    }
+}
