@@ -1,1 +1,10 @@
-//! oracle
+//! What the engines are compared with: a slow reading of the definitions, random small systems to compare on, systems
+//! whose answers were worked out by hand, and the exact answers known for a corpus of published systems.
+//!
+//! Nothing here shares code with an engine. Of the model only its data is used: steps, views and patterns are written
+//! again from their definitions, and a test compares them with the model's own.
+
+pub mod corpus;
+pub mod oracle;
+pub mod random;
+pub mod systems;

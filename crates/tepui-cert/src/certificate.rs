@@ -68,6 +68,11 @@ impl Rows {
         assert!(self.cells.len().is_multiple_of(self.width), "a row has {} cells", self.width);
     }
 
+    /// Removes the last row.
+    pub fn pop(&mut self) {
+        self.cells.truncate(self.cells.len().saturating_sub(self.width));
+    }
+
     /// The number of cells in a row.
     pub fn width(&self) -> usize {
         self.width

@@ -1,1 +1,86 @@
-//! placeholder
+//! The independent checker. It trusts nobody: not the engine that wrote a certificate, not the file it was read from.
+//!
+//! [`check`] decides whether a certificate proves the properties of a model, [`replay`] whether a trace breaks one. Both
+//! know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine, no
+//! language and not on the driver. What it says is all that has to be believed of a verdict.
+
+mod lemma;
+mod projection;
+mod replay;
+mod table;
+
+use std::fmt;
+
+use tepui_cert::Certificate;
+use tepui_model::pushdown::{Model, Property};
+
+pub use replay::{Replayed, replay};
+
+/// What an accepted certificate proves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accepted {
+    /// The properties that hold in every reachable state.
+    pub properties: Vec<String>,
+    /// How many views the last lemma has: no others are reachable.
+    pub views: usize,
+    /// The depth of the last lemma's views.
+    pub depth: u32,
+    /// How many lemmas there are.
+    pub lemmas: usize,
+}
+
+/// Why evidence is refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rejected {
+    /// Where: a lemma, a step.
+    pub place: String,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+impl Rejected {
+    pub(crate) fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { place: place.into(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare claim
+/// that the last lemma's views are all that can be reached.
+pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+    if certificate.model != model.digest() {
+        return Err(Rejected::new("head", "the certificate is about another model (the digests differ)"));
+    }
+    let mut lemmas: Vec<lemma::Checked<'_>> = Vec::new();
+    for (number, lemma) in certificate.lemmas.iter().enumerate() {
+        let place = format!("lemma {}", number + 1);
+        let checked = lemma::check(model, lemma, &lemmas).map_err(|reason| Rejected::new(place, reason))?;
+        lemmas.push(checked);
+    }
+    let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
+    for property in model.properties() {
+        covers(certificate, property)?;
+        last.avoids(model, property).map_err(|reason| Rejected::new(format!("property {}", property.name), reason))?;
+    }
+    Ok(Accepted {
+        properties: model.properties().iter().map(|property| property.name.clone()).collect(),
+        views: last.len(),
+        depth: last.depth(),
+        lemmas: lemmas.len(),
+    })
+}
+
+/// A certificate must say itself that it is about a property, even where its views happen to avoid it.
+fn covers(certificate: &Certificate, property: &Property) -> Result<(), Rejected> {
+    if property.never.is_empty() || certificate.properties.iter().any(|claimed| claimed.never == property.never) {
+        return Ok(());
+    }
+    Err(Rejected::new(format!("property {}", property.name), "the certificate makes no claim about it"))
+}

@@ -109,23 +109,11 @@ impl Outcome {
     }
 }
 
-/// Runs an engine until every property is answered or a limit is reached. `observe` sees each iteration as it ends.
-pub fn drive(
-    engine: &mut dyn Engine,
-    task: &Task,
-    budget: &mut Budget,
-    observe: &mut dyn FnMut(&Iteration),
-) -> Outcome {
-    let mut run =
-        Run { engine, task, verdicts: vec![None; task.properties.len()], iterations: Vec::new(), state_bytes: 0 };
-    let start = Instant::now();
-    let reason = (0..)
-        .find_map(|bound| {
-            let stop = run.one_bound(bound, budget, start);
-            run.iterations.last().into_iter().for_each(&mut *observe);
-            stop
-        })
-        .flatten();
+/// Runs an engine until every property is answered or a limit is reached.
+pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outcome {
+    let verdicts = vec![None; task.properties.len()];
+    let mut run = Run { engine, task, verdicts, iterations: Vec::new(), state_bytes: 0, start: Instant::now() };
+    let reason = (0..).find_map(|bound| run.one_bound(bound, budget)).flatten();
     run.finish(reason, budget.work())
 }
 
@@ -135,13 +123,14 @@ struct Run<'a> {
     verdicts: Vec<Option<Verdict>>,
     iterations: Vec<Iteration>,
     state_bytes: u64,
+    start: Instant,
 }
 
 impl Run<'_> {
     /// Explores one bound. `Some` ends the run: with a reason for what is still open, or because nothing is.
-    fn one_bound(&mut self, bound: u32, budget: &mut Budget, start: Instant) -> Option<Option<Reason>> {
+    fn one_bound(&mut self, bound: u32, budget: &mut Budget) -> Option<Option<Reason>> {
         let round = self.engine.explore(bound, budget);
-        self.record(bound, &round, start);
+        self.record(bound, &round);
         if let Err(stop) = self.refute(bound, &round, budget) {
             return Some(Some(stop.into()));
         }
@@ -151,7 +140,7 @@ impl Run<'_> {
         if self.verdicts.iter().all(Option::is_some) {
             return Some(None);
         }
-        match self.prove(bound, budget, start) {
+        match self.prove(bound, budget) {
             Err(stop) => Some(Some(stop.into())),
             Ok(true) => Some(None),
             Ok(false) if self.task.bound_limit.is_some_and(|limit| bound >= limit) || bound == u32::MAX => {
@@ -161,7 +150,7 @@ impl Run<'_> {
         }
     }
 
-    fn record(&mut self, bound: u32, round: &Round, start: Instant) {
+    fn record(&mut self, bound: u32, round: &Round) {
         let (states, views) = self.iterations.last().map_or((0, 0), |last| (last.states, last.views));
         self.state_bytes = round.state_bytes;
         self.iterations.push(Iteration {
@@ -171,7 +160,7 @@ impl Run<'_> {
             views: round.views,
             new_views: round.views.saturating_sub(views),
             steps: round.steps,
-            seconds: start.elapsed().as_secs_f64(),
+            seconds: self.start.elapsed().as_secs_f64(),
             tested: false,
             complete: round.stopped.is_none(),
         });
@@ -188,14 +177,14 @@ impl Run<'_> {
     }
 
     /// Asks for convergence on a plateau. `true`: every open property is proved.
-    fn prove(&mut self, bound: u32, budget: &mut Budget, start: Instant) -> Result<bool, Stop> {
+    fn prove(&mut self, bound: u32, budget: &mut Budget) -> Result<bool, Stop> {
         let Some(last) = self.iterations.last_mut() else { return Ok(false) };
         if !self.task.prove || bound == 0 || last.new_views > 0 {
             return Ok(false);
         }
         last.tested = true;
         let evidence = self.engine.converged(budget);
-        last.seconds = start.elapsed().as_secs_f64();
+        last.seconds = self.start.elapsed().as_secs_f64();
         let Some(evidence) = evidence?.map(Arc::new) else { return Ok(false) };
         for verdict in self.verdicts.iter_mut().filter(|verdict| verdict.is_none()) {
             *verdict = Some(Verdict::Safe(Proven::by(&evidence)));

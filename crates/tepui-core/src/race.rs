@@ -97,10 +97,9 @@ pub fn race(entrants: Vec<Entrant<'_>>, budget: &Budget, cores: usize) -> Option
 
 fn run_in(run: Entrant<'_>, lane: Lane, budget: &Budget) -> Outcome {
     let mut budget = budget.in_lane(lane.clone());
-    let retire = Retire(lane.clone());
+    let retire = Retire(lane);
     let outcome = run(&mut budget);
-    lane.finish(&outcome);
-    drop(retire);
+    retire.0.finish(&outcome);
     outcome
 }
 

@@ -1,1 +1,6 @@
-//! placeholder
+//! Techniques, one folder each; none knows another. What several of them need lives in [`pushdown`] (compiled rules,
+//! over-approximations, finiteness) and [`packed`] (sets of tuples in a few bytes each).
+
+pub mod contexts;
+pub mod packed;
+pub mod pushdown;

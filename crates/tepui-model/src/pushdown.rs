@@ -108,8 +108,7 @@ impl Thread {
     /// Whether two threads have the same rules over the same number of symbols, whatever their names and lines.
     pub fn behaves_like(&self, other: &Self) -> bool {
         let meaning = |rule: &Rule| (rule.from, rule.top, rule.to, rule.action);
-        self.symbols.len() == other.symbols.len()
-            && self.rules.iter().map(meaning).eq(other.rules.iter().map(meaning))
+        self.symbols.len() == other.symbols.len() && self.rules.iter().map(meaning).eq(other.rules.iter().map(meaning))
     }
 }
 
@@ -200,12 +199,7 @@ impl std::error::Error for Malformed {}
 
 impl Model {
     /// Puts a model together, and refuses parts that do not fit each other.
-    pub fn new(
-        shared: Names,
-        threads: Vec<Thread>,
-        init: State,
-        properties: Vec<Property>,
-    ) -> Result<Self, Malformed> {
+    pub fn new(shared: Names, threads: Vec<Thread>, init: State, properties: Vec<Property>) -> Result<Self, Malformed> {
         let model = Self { shared, threads, init, properties };
         model.validate().map(|()| model)
     }

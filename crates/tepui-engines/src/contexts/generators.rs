@@ -1,0 +1,143 @@
+//! When a plateau is the end: the generator test, and the collapse of a finite system.
+//!
+//! Let `A = T(R_k)` be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect views: from
+//! equal views they lead to equal views, and since every view of A is that of a state one context earlier, their
+//! results are in A. So the first view outside A that some larger bound shows must emerge from a pop. *Generators* are the views that
+//! a pop may make of a view in A, given what may lie below the popped symbol. If no generator lies outside A, or each that does
+//! is known to be unreachable, nothing outside A is ever reached: A = T(R).
+//!
+//! What is known to be unreachable is whatever lies outside an over-approximation Z of all views, the least inductive set of views of
+//! some depth b ([`Abstraction`]). The argument is then an induction over A relative to the lemma Z, and both together are
+//! the certificate. The test of the literature takes *all* views that may emerge from a pop, from wherever; restricting
+//! generators to those that emerge from A asks for less and proves the same.
+//!
+//! A test that fails at depth b is worth repeating only with a greater depth, or for more views. So the depth is raised
+//! while a plateau lasts, and starts anew with the next one, where a small depth, and a small certificate, may do.
+
+use tepui_core::{Budget, Evidence, Stop};
+
+use super::evidence;
+use super::search::Search;
+use super::stacks::Stacks;
+use crate::packed::PackedSet;
+use crate::pushdown::abstraction::{Abstraction, Fixpoint, Judgement};
+use crate::pushdown::compiled::Compiled;
+
+/// How many depths are tried at one bound.
+const DEPTHS_AT_ONCE: usize = 2;
+/// Z may always have so many views, and beyond that a multiple of the number of states stored.
+const Z_ALWAYS: usize = 100_000;
+const Z_FOR_EACH_STATE: usize = 4;
+/// The depth beyond which nothing is tried when no bound will bring anything new.
+const LAST_DEPTH: usize = 40;
+
+/// The generator test with its memory of what failed.
+pub struct GeneratorTest {
+    first_depth: usize,
+    depth: usize,
+    views: usize,
+    too_large: bool,
+}
+
+impl GeneratorTest {
+    /// A test that first cuts stacks at a depth.
+    pub fn new(first_depth: usize) -> Self {
+        let depth = first_depth.max(1);
+        Self { first_depth: depth, depth, views: 0, too_large: false }
+    }
+
+    /// Tests whether the views reached are all there are.
+    pub fn run(
+        &mut self,
+        compiled: &Compiled,
+        reached: &PackedSet,
+        states: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Evidence>, Stop> {
+        if reached.len() > self.views {
+            (self.views, self.depth) = (reached.len(), self.first_depth);
+        }
+        for _ in 0..DEPTHS_AT_ONCE {
+            let mut z = Abstraction::new(compiled, self.depth);
+            let limit = Z_ALWAYS.max(states.saturating_mul(Z_FOR_EACH_STATE));
+            self.too_large = z.fixpoint(limit, None, budget)? == Fixpoint::TooLarge;
+            if self.too_large {
+                return Ok(None);
+            }
+            if let Some(evidence) = relative_to(&z, compiled, reached, budget)? {
+                return Ok(Some(evidence));
+            }
+            self.depth += 1;
+        }
+        Ok(None)
+    }
+
+    /// Gives up if the views are complete and greater depths are out of reach.
+    pub fn nothing_new_will_come(&self) -> Result<(), Stop> {
+        if !self.too_large && self.depth <= LAST_DEPTH {
+            return Ok(());
+        }
+        Err(Stop::GaveUp(format!(
+            "all {} views are known, but no inductive set of views up to depth {} shows it",
+            self.views,
+            self.depth - usize::from(!self.too_large)
+        )))
+    }
+}
+
+/// Proves the views reached inductive, relative to an over-approximation.
+fn relative_to(
+    z: &Abstraction<'_>,
+    compiled: &Compiled,
+    reached: &PackedSet,
+    budget: &mut Budget,
+) -> Result<Option<Evidence>, Stop> {
+    let possible = z.tops();
+    let depth = z.depth();
+    if possible.len() == reached.len() {
+        let because = format!("every view that may exist at depth {depth} has been reached");
+        return Ok(Some(evidence(compiled, vec![z.lemma()], "generators", because)));
+    }
+    let mut relative = Abstraction::with_tops(compiled);
+    let judge = |row: &[u32]| match () {
+        () if reached.find(row).is_some() => Judgement::Keep,
+        () if possible.find(row).is_some() => Judgement::Escape,
+        () => Judgement::Exclude,
+    };
+    if relative.fixpoint(usize::MAX, Some(&judge), budget)? != Fixpoint::Complete {
+        return Ok(None);
+    }
+    let because = format!("no pop can bring a view to light that is new and possible at depth {depth}");
+    Ok(Some(evidence(compiled, vec![z.lemma(), relative.lemma()], "generators", because)))
+}
+
+/// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
+/// that of the highest stack, form an inductive set; the least such depth gives the smallest certificate.
+pub fn finite(search: &Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
+    let compiled = &search.compiled;
+    let mut row = vec![0; compiled.threads() + 1];
+    for depth in 1.. {
+        let mut set = Abstraction::new(compiled, depth);
+        let mut views = PackedSet::new(row.iter().map(|_| 1));
+        let mut words: Vec<Vec<Option<u32>>> =
+            compiled.kind_of.iter().map(|&kind| vec![None; search.locals.count(kind)]).collect();
+        for state in 0..search.states.len() as u32 {
+            search.states.get(state, &mut row);
+            for (thread, words) in words.iter_mut().enumerate() {
+                let stack = row[thread + 1];
+                let kind = compiled.kind_of[thread];
+                let word = || set.word_of(thread, &search.locals.word(kind, stack));
+                row[thread + 1] = *words[stack as usize].get_or_insert_with(word);
+            }
+            views.insert(&row);
+            budget.spend(1)?;
+        }
+        let judge = |row: &[u32]| if views.find(row).is_some() { Judgement::Keep } else { Judgement::Escape };
+        if set.fixpoint(usize::MAX, Some(&judge), budget)? == Fixpoint::Complete {
+            let because =
+                format!("no state is new with one more context, so all {} states are known", search.states.len());
+            return Ok(evidence(compiled, vec![set.lemma()], "states", because));
+        }
+    }
+    unreachable!("at the height of the highest stack the views are the states, which are closed")
+}

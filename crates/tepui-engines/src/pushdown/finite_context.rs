@@ -1,0 +1,123 @@
+//! Finite-context reachability: can one thread alone, within one context, reach infinitely many states?
+//!
+//! Heads are pairs of a shared state and the top of the stack. From a head, an overwrite leads to another head on the same
+//! level of the stack. A push leads to the head of the pushed symbol, one level higher, and, for every shared state in which what
+//! was pushed can be popped again (a *summary*), to the head that comes to light on the old level. The stack grows without
+//! bound from some stack of height one iff an edge that leads higher lies on a cycle of this graph: around the cycle
+//! the stack comes back to the same head with something more beneath it. Without such a cycle, climbing edges can be
+//! numbered along every path, so heights and hence reachable states are bounded.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_model::pushdown::{Action, Symbol};
+
+use super::compiled::{Compiled, Kind};
+
+type Head = (u32, Symbol);
+
+/// For each thread, whether every context of it reaches finitely many states only.
+pub fn finite_context(compiled: &Compiled) -> Vec<bool> {
+    let kinds: Vec<_> = compiled.kinds.iter().map(kind_is_finite).collect();
+    compiled.kind_of.iter().map(|&kind| kinds[kind]).collect()
+}
+
+fn kind_is_finite(kind: &Kind) -> bool {
+    let graph = Graph::new(kind);
+    let component = graph.components();
+    graph.climbs.iter().all(|&(from, to)| component[from] != component[to])
+}
+
+/// The graph of heads.
+#[derive(Default)]
+struct Graph {
+    number: FxHashMap<Head, usize>,
+    edges: Vec<Vec<usize>>,
+    climbs: Vec<(usize, usize)>,
+}
+
+impl Graph {
+    fn new(kind: &Kind) -> Self {
+        let summaries = summaries(kind);
+        let mut graph = Self::default();
+        for head in kind.heads() {
+            let from = graph.node(head);
+            for step in kind.moves(head.0, head.1) {
+                match step.action {
+                    Action::Pop => {}
+                    Action::Overwrite(symbol) => graph.edge(from, (step.to, symbol)),
+                    Action::Push { top, below } => {
+                        let callee = graph.node((step.to, top));
+                        graph.edges[from].push(callee);
+                        graph.climbs.push((from, callee));
+                        let returns = summaries.get(&(step.to, top)).into_iter().flatten();
+                        returns.for_each(|&shared| graph.edge(from, (shared, below)));
+                    }
+                }
+            }
+        }
+        graph
+    }
+
+    fn node(&mut self, head: Head) -> usize {
+        let next = self.edges.len();
+        let node = *self.number.entry(head).or_insert(next);
+        if node == next {
+            self.edges.push(Vec::new());
+        }
+        node
+    }
+
+    fn edge(&mut self, from: usize, to: Head) {
+        let to = self.node(to);
+        self.edges[from].push(to);
+    }
+
+    /// For each head the number of its strongly connected component.
+    fn components(&self) -> Vec<usize> {
+        let edges =
+            self.edges.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |&to| (from as u32, to as u32)));
+        let mut graph = petgraph::graph::DiGraph::<(), ()>::from_edges(edges);
+        while graph.node_count() < self.edges.len() {
+            graph.add_node(());
+        }
+        let mut component = vec![0; self.edges.len()];
+        for (number, members) in petgraph::algo::kosaraju_scc(&graph).into_iter().enumerate() {
+            members.into_iter().for_each(|member| component[member.index()] = number);
+        }
+        component
+    }
+}
+
+/// For each head, the shared states in which its symbol can be popped, with the stack beneath untouched until then.
+fn summaries(kind: &Kind) -> FxHashMap<Head, Vec<u32>> {
+    let mut known: FxHashSet<(Head, u32)> = FxHashSet::default();
+    let mut by_head: FxHashMap<Head, Vec<u32>> = FxHashMap::default();
+    // Who learns from a head: a caller inherits the summaries, or waits with the symbol that comes to light.
+    let mut heirs: FxHashMap<Head, Vec<(Head, Option<Symbol>)>> = FxHashMap::default();
+    let mut work = Vec::new();
+    for head in kind.heads() {
+        for step in kind.moves(head.0, head.1) {
+            match step.action {
+                Action::Pop => work.push((head, step.to)),
+                Action::Overwrite(symbol) => heirs.entry((step.to, symbol)).or_default().push((head, None)),
+                Action::Push { top, below } => heirs.entry((step.to, top)).or_default().push((head, Some(below))),
+            }
+        }
+    }
+    while let Some((head, popped)) = work.pop() {
+        if !known.insert((head, popped)) {
+            continue;
+        }
+        by_head.entry(head).or_default().push(popped);
+        for (heir, below) in heirs.get(&head).cloned().unwrap_or_default() {
+            match below {
+                None => work.push((heir, popped)),
+                Some(below) => {
+                    let next = (popped, below);
+                    heirs.entry(next).or_default().push((heir, None));
+                    work.extend(by_head.get(&next).into_iter().flatten().map(|&popped| (heir, popped)));
+                }
+            }
+        }
+    }
+    by_head
+}

@@ -1,0 +1,186 @@
+//! Names: of shared states, of symbols, and the names that somebody may have meant.
+//!
+//! Numbered shared states are never listed, since their number is only declared; a lookup in them is arithmetic. All
+//! other names occur in the text one by one, or are bounded by [`LARGEST_RANGE`].
+
+use std::collections::HashMap;
+
+use tepui_model::pushdown::Names;
+
+use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
+use crate::pushdown::token::{Fallible, Token};
+
+/// How many names a range may introduce, unless it stands for all shared states.
+pub(super) const LARGEST_RANGE: usize = 1 << 16;
+
+/// How names are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Every name is a decimal number, and leading zeros do not matter.
+    Numerals,
+    /// A name is a word.
+    Words,
+}
+
+impl Form {
+    /// What a word stands for: equal keys are equal names.
+    pub(super) fn key<'a>(self, word: Token<'a>) -> Fallible<&'a str> {
+        match self {
+            Self::Numerals => word.number().map(|_| word.digits()),
+            Self::Words => Ok(word.text),
+        }
+    }
+}
+
+/// Names with their numbers, in the order of their first occurrence.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Interner<'a> {
+    order: Vec<&'a str>,
+    index: HashMap<&'a str, u32>,
+}
+
+impl<'a> Interner<'a> {
+    /// The number of a name, and whether it is new.
+    pub(super) fn intern(&mut self, name: &'a str) -> (u32, bool) {
+        let next = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
+        let number = *self.index.entry(name).or_insert(next);
+        let new = number == next;
+        if new {
+            self.order.push(name);
+        }
+        (number, new)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
+    pub(super) fn names(&self) -> &[&'a str] {
+        &self.order
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+/// The shared states and how to find them.
+#[derive(Clone, Debug)]
+pub(super) struct SharedNames {
+    names: Names,
+    index: HashMap<String, u32>,
+}
+
+impl SharedNames {
+    pub(super) fn numbers(count: u32) -> Self {
+        Self { names: Names::Numbers(count), index: HashMap::new() }
+    }
+
+    /// Listed names, which must differ.
+    pub(super) fn list(list: Vec<String>) -> Self {
+        let index = list.iter().cloned().zip(0..).collect();
+        Self { names: Names::List(list), index }
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The number of the shared state that a word names.
+    pub(super) fn find(&self, word: Token<'_>, form: Form, sink: &mut Sink) -> Option<u32> {
+        let key = sink.take(form.key(word))?;
+        let found = match &self.names {
+            Names::Numbers(count) => canonical(key).filter(|number| number < count),
+            Names::List(_) => self.index.get(key).copied(),
+        };
+        if found.is_none() {
+            let error = self.unknown(word, sink);
+            sink.push(error);
+        }
+        found
+    }
+
+    fn unknown(&self, word: Token<'_>, sink: &Sink) -> Diagnostic {
+        let message = format!("unknown shared state {}", quote(word.text));
+        match &self.names {
+            Names::Numbers(0) => word.error(message, "there are no shared states"),
+            Names::Numbers(1) => word.error(message, "the only shared state is 0"),
+            Names::Numbers(count) => word.error(message, format!("the shared states are 0 to {}", count - 1)),
+            Names::List(names) => {
+                let hint = suggestion(word.text, names.iter().map(String::as_str), sink.is_full(Severity::Error));
+                word.error(message, "not declared").hint_if(hint)
+            }
+        }
+    }
+}
+
+/// The number that a text spells, if it is spelled without needless zeros.
+pub(super) fn canonical(text: &str) -> Option<u32> {
+    let plain = text == "0" || !text.starts_with(['0', '+']);
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+/// A hint that names the candidate nearest to a word, if one is near enough to be what was meant. Once there are `enough`
+/// messages none is looked for, since all pairs of words would take time that grows with the square of the text.
+pub(super) fn suggestion<'b>(word: &str, candidates: impl Iterator<Item = &'b str>, enough: bool) -> Option<String> {
+    const LONGEST: usize = 40;
+    const MOST: usize = 10_000;
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    if word.len() < 2 || word.len() > LONGEST || is_number || enough {
+        return None;
+    }
+    let near = (word.chars().count() / 3).max(1);
+    let measured = (candidates.take(MOST).filter(|candidate| candidate.len() <= LONGEST))
+        .map(|candidate| (distance(word, candidate), candidate));
+    let (_, best) = measured.filter(|&(distance, _)| distance <= near).min_by_key(|&(distance, _)| distance)?;
+    Some(format!("did you mean `{best}`?"))
+}
+
+/// How many characters have to be inserted, deleted, replaced or swapped with their neighbour to turn one word into
+/// the other (the optimal string alignment distance).
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<_>, Vec<_>) = (one.chars().collect(), other.chars().collect());
+    let mut before = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for i in 0..one.len() {
+        let mut row = vec![i + 1];
+        for j in 0..other.len() {
+            let replaced = last[j] + usize::from(one[i] != other[j]);
+            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (one, other, expected) in
+            [("", "", 0), ("", "ab", 2), ("idle", "idel", 1), ("busy", "bsy", 1), ("loop", "pool", 2), ("a", "b", 1)]
+        {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn suggestions_are_near() {
+        let suggest = |word: &str| suggestion(word, ["idle", "busy", "done"].into_iter(), false);
+        assert_eq!(suggest("idel").as_deref(), Some("did you mean `idle`?"));
+        assert_eq!((suggest("ready"), suggest("d"), suggest("12")), (None, None, None));
+    }
+
+    #[test]
+    fn canonical_numerals() {
+        let read: Vec<_> = ["0", "10", "00", "07", "+7", "", "4294967296", "x"].map(canonical).into();
+        assert_eq!(read, [Some(0), Some(10), None, None, None, None, None, None]);
+    }
+}

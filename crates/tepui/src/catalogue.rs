@@ -1,0 +1,83 @@
+//! What there is: engines and languages, for `tepui engines`, `tepui languages` and the help texts.
+
+use crate::Choice;
+
+/// An engine that can be chosen.
+pub struct EngineInfo {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// How it is chosen.
+    pub choice: Choice,
+    /// What its bound counts.
+    pub resource: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// When it applies.
+    pub applies: &'static str,
+    /// Where the technique was published.
+    pub paper: &'static str,
+}
+
+const PAPER: &str =
+    "Liu, Wahl, Reps: Interprocedural Context-Unbounded Program Analysis Using Observation Sequences (2020)";
+
+/// All engines; the first is the default.
+pub const ENGINES: &[EngineInfo] = &[
+    EngineInfo {
+        name: "auto",
+        choice: Choice::Contexts,
+        resource: "contexts",
+        summary: "what fits the model; at present the same as contexts",
+        applies: "always",
+        paper: PAPER,
+    },
+    EngineInfo {
+        name: "contexts",
+        choice: Choice::Contexts,
+        resource: "contexts",
+        summary: "the context engines that apply, side by side; the first answer counts",
+        applies: "pushdown models",
+        paper: PAPER,
+    },
+    EngineInfo {
+        name: "contexts-states",
+        choice: Choice::States,
+        resource: "contexts",
+        summary: "enumerated states R_k, until a level brings no new state",
+        applies: "pushdown models with finite contexts",
+        paper: PAPER,
+    },
+    EngineInfo {
+        name: "contexts-views",
+        choice: Choice::Views,
+        resource: "contexts",
+        summary: "enumerated states, their views T(R_k), until the generator test shows that a plateau is the end",
+        applies: "pushdown models with finite contexts",
+        paper: PAPER,
+    },
+    EngineInfo {
+        name: "contexts-symbolic",
+        choice: Choice::Symbolic,
+        resource: "contexts",
+        summary: "regular sets of stacks S_k (post*), their views T(S_k), with the generator test",
+        applies: "pushdown models",
+        paper: PAPER,
+    },
+];
+
+/// A language that models are written in.
+pub struct LanguageInfo {
+    /// The file name's extension.
+    pub extension: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+/// All languages.
+pub const LANGUAGES: &[LanguageInfo] = &[
+    LanguageInfo { extension: "cpds", summary: "concurrent pushdown systems with names, properties in the same file" },
+    LanguageInfo {
+        extension: "pds",
+        summary: "concurrent pushdown systems with numbers, as CUBA reads them, with .init and .spec beside",
+    },
+];

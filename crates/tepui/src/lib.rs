@@ -1,0 +1,12 @@
+//! Tepui proves concurrent programs safe for every schedule, or shows the schedule that breaks them.
+//!
+//! This library is the facade: choose an engine with [`Options`], call [`verify`], and [`self_check`] the outcome. The binary adds files, a
+//! command line and manners.
+
+mod catalogue;
+mod selfcheck;
+mod verify;
+
+pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
+pub use selfcheck::self_check;
+pub use verify::{Choice, Options, UnsupportedMatching, verify};

@@ -1,0 +1,50 @@
+//! Checking an outcome in the run that produced it: certificates go through the checker, traces are replayed, both in the
+//! form in which they are written to files.
+
+use tepui_cert::{Certificate, Trace};
+use tepui_check::{check, replay};
+use tepui_core::{Outcome, Status, Verdict};
+use tepui_model::pushdown::{Model, Property};
+
+/// Checks every answer; one that does not hold is turned into unknown, and the reason is returned.
+pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
+    let refuted = outcome.properties.iter().filter_map(|property| match &property.verdict {
+        Verdict::Unsafe(refuted) => Some(refuted.trace()),
+        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+    });
+    let traces = refuted.map(|trace| check_trace(model, trace)).collect::<Result<Vec<_>, _>>();
+    let proof = outcome.properties.iter().find_map(|property| match &property.verdict {
+        Verdict::Safe(proven) => Some(&proven.evidence().certificate),
+        Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
+    });
+    let proof = proof.map_or(Ok(()), |certificate| check_certificate(model, certificate, outcome));
+    for (result, status) in [(traces.map(|_| ()), Status::Unsafe), (proof, Status::Safe)] {
+        if let Err(why) = result {
+            outcome.distrust(status, &why);
+            return Err(why);
+        }
+    }
+    Ok(())
+}
+
+fn check_trace(model: &Model, trace: &Trace) -> Result<(), String> {
+    let text = trace.to_text(|_| String::new());
+    let read = Trace::from_text(&text).map_err(|error| format!("the trace is unreadable: {error}"))?;
+    match read.as_slice() {
+        [read] if read == trace => {
+            replay(model, read).map(|_| ()).map_err(|rejected| format!("the trace fails: {rejected}"))
+        }
+        _ => Err("the trace does not survive being written and read".to_owned()),
+    }
+}
+
+fn check_certificate(model: &Model, certificate: &Certificate, outcome: &Outcome) -> Result<(), String> {
+    let read = Certificate::from_text(&certificate.to_text());
+    let read = read.map_err(|error| format!("the certificate is unreadable: {error}"))?;
+    let safe = |property: &&Property| {
+        outcome.properties.iter().any(|o| o.name == property.name && o.verdict.status() == Status::Safe)
+    };
+    let claimed = model.properties().iter().filter(safe).cloned().collect();
+    let model = model.clone().with_properties(claimed).map_err(|error| error.to_string())?;
+    check(&model, &read).map(|_| ()).map_err(|rejected| format!("the certificate fails: {rejected}"))
+}

@@ -1,0 +1,144 @@
+//! Every engine against the oracle, on random small systems: views, levels, cutoffs, verdicts, traces and certificates.
+//!
+//! `TEPUI_RANDOM_SYSTEMS=N` runs N systems instead of the usual number.
+
+use std::collections::BTreeSet;
+
+use tepui::{Choice, Options, self_check, verify};
+use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
+use tepui_engines::pushdown::{compiled::Compiled, finite_context};
+use tepui_model::pushdown::Model;
+use tepui_tests::oracle::{self, Bounded, Cap};
+use tepui_tests::random::{Shape, small_model};
+
+const DEFAULT_SYSTEMS: u64 = 2400;
+const BOUND: u32 = 5;
+const CAP: Cap = Cap { height: 7, states: 3000 };
+
+struct Truth {
+    model: Model,
+    finite: bool,
+    levels: Bounded,
+    reachable: (BTreeSet<tepui_model::pushdown::State>, bool),
+}
+
+#[test]
+fn engines_agree_with_the_oracle_on_random_systems() {
+    let count = std::env::var("TEPUI_RANDOM_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(DEFAULT_SYSTEMS);
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let shape = [Shape::Any, Shape::FiniteContext, Shape::Recursive][seed as usize % 3];
+        let model = small_model(&mut fastrand::Rng::with_seed(seed), shape);
+        let levels = oracle::contexts(&model, BOUND as usize, CAP);
+        let reachable = oracle::reachable(&model, CAP);
+        let finite = check_finite_context(&model, seed);
+        let truth = Truth { model, finite, levels, reachable };
+        for engine in [Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic] {
+            compare(&truth, engine, &format!("seed {seed}, {engine:?}"), &mut tally);
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.safe as u64 > count / 2 && tally.unsafe_ as u64 > count / 2, "too few conclusive runs: {tally:?}");
+    assert!(tally.exact_levels as u64 > count, "too few exact comparisons: {tally:?}");
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    safe: usize,
+    unsafe_: usize,
+    unknown: usize,
+    exact_levels: usize,
+    exact_cutoffs: usize,
+}
+
+fn check_finite_context(model: &Model, seed: u64) -> bool {
+    let ours = finite_context::finite_context(&Compiled::new(model));
+    for (thread, theirs) in oracle::finite_context(model, 20_000).into_iter().enumerate() {
+        assert!(theirs.is_none_or(|theirs| theirs == ours[thread]), "seed {seed}: thread {thread} is {ours:?}");
+    }
+    ours.into_iter().all(|finite| finite)
+}
+
+fn compare(truth: &Truth, engine: Choice, place: &str, tally: &mut Tally) {
+    let options = Options { engine, bound_limit: Some(BOUND), list_views: true, cores: 1, ..Options::default() };
+    let mut outcome = verify(&truth.model, &options, &Budget::unlimited()).unwrap();
+    if !truth.finite && matches!(engine, Choice::States | Choice::Views) {
+        let refused = |verdict: &Verdict| matches!(verdict, Verdict::Unknown(Reason::NotApplicable(_)));
+        assert!(outcome.properties.iter().all(|property| refused(&property.verdict)), "{place}");
+        return;
+    }
+    self_check(&truth.model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    compare_levels(truth, &outcome, place, tally);
+    compare_verdicts(truth, &outcome, place, tally);
+    if outcome.cutoff.is_some() {
+        compare_convergence(truth, &outcome, place, tally);
+    }
+}
+
+fn compare_levels(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tally) {
+    for iteration in &outcome.iterations {
+        let level = &truth.levels.levels[(iteration.bound as usize).min(truth.levels.levels.len() - 1)];
+        let views = oracle::views(level).len() as u64;
+        if truth.levels.exact {
+            tally.exact_levels += 1;
+            assert_eq!(iteration.views, views, "{place}: views at {}", iteration.bound);
+            if outcome.engine != "contexts-symbolic" {
+                assert_eq!(iteration.states, level.len() as u64, "{place}: states at {}", iteration.bound);
+            }
+        } else {
+            assert!(iteration.views >= views, "{place}: views at {}", iteration.bound);
+        }
+    }
+    let last = outcome.iterations.last().unwrap().bound as usize;
+    let theirs = oracle::views(&truth.levels.levels[last]);
+    let theirs: BTreeSet<_> = theirs.iter().map(|view| truth.model.display_view(view.shared, |t| view.tops[t])).collect();
+    let ours: BTreeSet<_> = outcome.views.iter().cloned().collect();
+    assert!(theirs.is_subset(&ours), "{place}: views are missing");
+    assert!(!truth.levels.exact || ours == theirs, "{place}: views differ");
+}
+
+fn compare_verdicts(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tally) {
+    for (index, answer) in outcome.properties.iter().enumerate() {
+        let property = truth.model.properties().get(index);
+        let expected = property.and_then(|property| truth.levels.first_violation(property));
+        match &answer.verdict {
+            Verdict::Unsafe(refuted) => {
+                tally.unsafe_ += 1;
+                assert_eq!(refuted.trace().contexts(), refuted.bound(), "{place}: the trace has another length");
+                if truth.levels.exact {
+                    assert_eq!(expected, Some(refuted.bound() as usize), "{place}: {}", answer.name);
+                } else {
+                    assert!(expected.is_none_or(|k| k >= refuted.bound() as usize), "{place}: {}", answer.name);
+                }
+            }
+            Verdict::Safe(_) => {
+                tally.safe += 1;
+                assert_eq!(expected, None, "{place}: {} is violated", answer.name);
+                let violated = |state| property.is_some_and(|property| oracle::violates(property, state));
+                assert!(!truth.reachable.0.iter().any(violated), "{place}: {} is violated", answer.name);
+            }
+            Verdict::Unknown(reason) => {
+                tally.unknown += 1;
+                assert_eq!(expected, None, "{place}: {} is violated but {reason:?}", answer.name);
+                assert!(matches!(reason, Reason::Limit(_)), "{place}: {reason:?}");
+            }
+        }
+    }
+}
+
+/// Convergence was claimed: the views are all there are, and the cutoff is the least bound that has them.
+fn compare_convergence(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tally) {
+    assert_ne!(outcome.status(), Status::Unknown, "{place}");
+    let views = outcome.iterations.last().unwrap().views;
+    let theirs = oracle::views(&truth.reachable.0).len() as u64;
+    assert!(theirs <= views, "{place}: {theirs} views are reachable, {views} were claimed");
+    if truth.reachable.1 {
+        assert_eq!(views, theirs, "{place}");
+    }
+    if truth.levels.exact {
+        let complete = |level: &BTreeSet<_>| oracle::views(level).len() as u64 == views;
+        let cutoff = truth.levels.levels.iter().position(complete);
+        assert_eq!(outcome.cutoff.map(|k| k as usize), cutoff, "{place}");
+        tally.exact_cutoffs += 1;
+    }
+}
