@@ -63,7 +63,7 @@ fn run_length(threads: &[Thread]) -> usize {
     };
     let follows = |(thread, offset): &(&Thread, u32)| {
         numbered(thread) == start.checked_add(*offset).map(|number| (base, number))
-            
+            && thread.symbols == threads[0].symbols
             && thread.behaves_like(&threads[0])
     };
     1 + threads[1..].iter().zip(1..).take_while(follows).count()

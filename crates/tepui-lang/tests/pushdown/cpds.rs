@@ -317,8 +317,8 @@ fn a_repeated_entry_is_judged_for_each_block() {
     let unknown = |place: &str, name: &str| format!("main {place} unknown symbol `{name}` | not in the `stack` line");
     check(&format!("{text}init q | a * 4"), &unknown("10:10", "a"));
     check(
-        &format!("{text}init q | - * 4\nnever q | b * 4 or q | *, a.b, *, *"),
-        &[unknown("11:11", "b"), unknown("11:26", "a"), unknown("11:28", "b")].join("\n"),
+        &format!("{text}init q | - * 4\nnever q | b * 4 or q | *, b.a, *, *"),
+        &[unknown("11:11", "b"), unknown("11:27", "b")].join("\n"),
     );
     check(&format!("{text}init q | a * 2, b * 2"), "");
 }

@@ -1,0 +1,109 @@
+//! The engines on the corpus of published systems: views, cutoffs, counts for each bound, targets, finiteness.
+
+use std::path::Path;
+
+use tepui::{Choice, Options, self_check, verify};
+use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_engines::pushdown::{compiled::Compiled, finite_context::finite_context};
+use tepui_lang::pushdown::{CubaInput, read_cuba};
+use tepui_lang::source::Source;
+use tepui_model::pushdown::Model;
+use tepui_tests::corpus::{ExpectedRow, TargetK, corpus_dir, expected_cpds};
+
+fn source(path: &Path) -> Option<Source> {
+    std::fs::read(path).ok().map(|bytes| Source::new(path.display().to_string(), &bytes))
+}
+
+fn read(row: &ExpectedRow, with_target: bool) -> Model {
+    let base = corpus_dir().unwrap().join("cpds").join(&row.file);
+    let file = |extension: &str| source(&base.with_extension(extension));
+    let (pds, init) = (file("pds").unwrap(), file("init"));
+    let targets = file("spec").filter(|_| with_target);
+    let input = CubaInput { pds: &pds, init: init.as_ref(), targets: targets.as_ref(), matching: None };
+    read_cuba(input).unwrap_or_else(|errors| panic!("{}: {errors:?}", row.file)).model
+}
+
+fn run(model: &Model, engine: Choice, place: &str) -> Outcome {
+    let options = Options { engine, ..Options::default() };
+    let mut outcome = verify(model, &options, &Budget::unlimited()).unwrap();
+    self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    outcome
+}
+
+fn for_each_row(test: impl Fn(&ExpectedRow)) {
+    if corpus_dir().is_none() {
+        eprintln!("SKIPPED: there is no corpus here (set TEPUI_CORPUS)");
+        return;
+    }
+    expected_cpds().iter().for_each(test);
+}
+
+fn engines(row: &ExpectedRow) -> Vec<Choice> {
+    let finite: &[_] = if row.fcr { &[Choice::Contexts, Choice::Views] } else { &[Choice::Contexts] };
+    let collapses = row.k_states_collapse.map(|_| Choice::States);
+    [Choice::Symbolic].into_iter().chain(finite.iter().copied()).chain(collapses).collect()
+}
+
+#[test]
+fn finite_context_is_decided_as_published() {
+    for_each_row(|row| {
+        let finite = finite_context(&Compiled::new(&read(row, false)));
+        assert_eq!(finite.iter().all(|&finite| finite), row.fcr, "{}", row.file);
+        if let Some(threads) = &row.fcr_threads {
+            let ours: String = finite.iter().map(|&finite| if finite { 'y' } else { 'n' }).collect();
+            assert_eq!(&ours, threads, "{}", row.file);
+        }
+    });
+}
+
+#[test]
+fn views_and_cutoffs_are_exact() {
+    for_each_row(|row| {
+        for engine in engines(row) {
+            let place = format!("{} with {engine:?}", row.file);
+            let outcome = run(&read(row, false), engine, &place);
+            assert_eq!(outcome.status(), Status::Safe, "{place}");
+            assert_eq!(outcome.cutoff, Some(row.k_views_complete), "{place}");
+            let last = outcome.iterations.last().unwrap();
+            assert_eq!(last.views, row.views_depth1, "{place}");
+            for (iteration, &views) in outcome.iterations.iter().zip(&row.views_per_k) {
+                assert_eq!(iteration.views, views, "{place} at {}", iteration.bound);
+            }
+            if engine == Choice::States {
+                let collapse = outcome.iterations.iter().rev().find(|iteration| iteration.new_states > 0).unwrap();
+                assert_eq!(Some(collapse.bound), row.k_states_collapse, "{place}");
+                assert_eq!(Some(last.states), row.states, "{place}");
+            }
+        }
+    });
+}
+
+#[test]
+fn targets_are_reached_with_the_fewest_contexts() {
+    for_each_row(|row| {
+        for engine in engines(row) {
+            let place = format!("{} with {engine:?}", row.file);
+            let model = read(row, true);
+            match row.target_k {
+                TargetK::None => assert!(model.properties().is_empty(), "{place}"),
+                TargetK::Unreachable => assert_eq!(run(&model, engine, &place).status(), Status::Safe, "{place}"),
+                TargetK::At(k) => {
+                    let outcome = run(&model, engine, &place);
+                    let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { panic!("{place}") };
+                    assert_eq!((refuted.bound(), refuted.trace().contexts()), (k, k), "{place}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_published_answer_for_the_third_driver_is_wrong() {
+    for_each_row(|row| {
+        if row.file == "Bluetooth3-11" {
+            let outcome = run(&read(row, true), Choice::Contexts, &row.file);
+            let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { panic!("published as safe") };
+            assert_eq!(refuted.bound(), 7);
+        }
+    });
+}
