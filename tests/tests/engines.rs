@@ -91,7 +91,8 @@ fn compare_levels(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tal
     }
     let last = outcome.iterations.last().unwrap().bound as usize;
     let theirs = oracle::views(&truth.levels.levels[last]);
-    let theirs: BTreeSet<_> = theirs.iter().map(|view| truth.model.display_view(view.shared, |t| view.tops[t])).collect();
+    let theirs: BTreeSet<_> =
+        theirs.iter().map(|view| truth.model.display_view(view.shared, |t| view.tops[t])).collect();
     let ours: BTreeSet<_> = outcome.views.iter().cloned().collect();
     assert!(theirs.is_subset(&ours), "{place}: views are missing");
     assert!(!truth.levels.exact || ours == theirs, "{place}: views differ");

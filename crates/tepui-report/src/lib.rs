@@ -1,1 +1,33 @@
-//! placeholder
+//! From outcomes to what people and programs read. Strings in, strings out: nothing here touches a terminal.
+
+pub mod diagnostics;
+pub mod human;
+pub mod json;
+mod numbers;
+
+use tepui_core::Outcome;
+use tepui_model::pushdown::Model;
+
+pub use numbers::{bytes, grouped, seconds};
+
+/// A finished run, with all that its report mentions.
+pub struct Report<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The model's file, as the user gave it.
+    pub file: &'a str,
+    /// What was found out.
+    pub outcome: &'a Outcome,
+    /// Seconds of wall-clock time.
+    pub seconds: f64,
+    /// The largest amount of memory that the process held.
+    pub peak_memory_bytes: u64,
+    /// Where the certificate was written.
+    pub certificate: Option<&'a str>,
+    /// Where the traces were written.
+    pub trace: Option<&'a str>,
+    /// Whether the answers went through the independent checker.
+    pub self_checked: bool,
+    /// Whether the run looked for proofs.
+    pub proving: bool,
+}

@@ -1,1 +1,9 @@
-fn main() {}
+//! The command `tepui`. Files, environment, terminal and exit codes are touched here and nowhere else.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

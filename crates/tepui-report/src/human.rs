@@ -1,0 +1,251 @@
+//! The report for people: the verdict, why, the smallest bound, what to do next; then the schedule, if there is one.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+use tepui_cert::{Step, Trace};
+use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
+use tepui_model::pushdown::Model;
+
+use crate::{Report, bytes, grouped, seconds};
+
+/// Steps shown of a long trace: so many at its start and at its end.
+const SHOWN_AT_ENDS: usize = 25;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+fn colour(status: Status) -> Style {
+    let colour = match status {
+        Status::Safe => AnsiColor::Green,
+        Status::Unsafe => AnsiColor::Red,
+        Status::Unknown => AnsiColor::Yellow,
+    };
+    Style::new().bold().fg_color(Some(colour.into()))
+}
+
+fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// The report, with colours in it.
+pub fn render(report: &Report<'_>) -> String {
+    let mut out = headline(report);
+    out.push('\n');
+    let several = report.outcome.properties.len() > 1;
+    if several {
+        for property in &report.outcome.properties {
+            let _ = writeln!(out, "  {}", property_line(property));
+        }
+        out.push('\n');
+    }
+    for (label, text) in facts(report) {
+        let _ = writeln!(out, "  {}{text}", paint(DIM, &format!("{label:<10}")));
+    }
+    for property in &report.outcome.properties {
+        if let Verdict::Unsafe(refuted) = &property.verdict {
+            out.push('\n');
+            if several {
+                let _ = writeln!(out, "  {}", paint(BOLD, &property.name));
+            }
+            out.push_str(&schedule(report.model, refuted.trace()));
+        }
+    }
+    for next in next_steps(report) {
+        let _ = write!(out, "\n  {} {next}", paint(DIM, "next:"));
+    }
+    out.push('\n');
+    out
+}
+
+fn headline(report: &Report<'_>) -> String {
+    let status = report.outcome.status();
+    let word = paint(colour(status), &status.word().to_uppercase());
+    let open = report.model.properties().is_empty();
+    let says = match status {
+        Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
+        Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
+        Status::Unsafe => format!("a schedule violates {}", names(report, Status::Unsafe)),
+        Status::Unknown if !report.proving => {
+            "no violation within the bound; bounded exploration proves nothing".to_owned()
+        }
+        Status::Unknown => "neither a violation nor a proof was found".to_owned(),
+    };
+    format!("{word}  {}: {says}\n", report.file)
+}
+
+fn names(report: &Report<'_>, status: Status) -> String {
+    let with = report.outcome.properties.iter().filter(|property| property.verdict.status() == status);
+    with.map(|property| property.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn property_line(property: &PropertyOutcome) -> String {
+    let status = property.verdict.status();
+    let word = paint(colour(status), &format!("{:<8}", status.word()));
+    match &property.verdict {
+        Verdict::Unsafe(refuted) => format!("{word}{} ({} contexts)", property.name, refuted.bound()),
+        Verdict::Unknown(reason) => format!("{word}{} ({})", property.name, reason_text(reason)),
+        Verdict::Safe(_) => format!("{word}{}", property.name),
+    }
+}
+
+fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let outcome = report.outcome;
+    let mut facts = Vec::new();
+    for property in &outcome.properties {
+        let why = match &property.verdict {
+            Verdict::Safe(proven) => proven.evidence().because.clone(),
+            Verdict::Unsafe(refuted) => refuted_text(refuted),
+            Verdict::Unknown(reason) => reason_text(reason),
+        };
+        if !facts.contains(&("why", why.clone())) {
+            facts.push(("why", why));
+        }
+    }
+    let last = outcome.iterations.last();
+    if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
+        let views = grouped(last.views);
+        facts
+            .push(("cutoff", format!("{cutoff} contexts: all {views} views are reached within them, none needs more")));
+    } else if let Some(reached) = bound_reached(report) {
+        facts.push(("bound", reached));
+    }
+    if let Some(last) = last {
+        let numbers = format!("{} states, {} views", grouped(last.states), grouped(last.views));
+        let cost = format!("{}, {}", seconds(report.seconds), bytes(report.peak_memory_bytes));
+        facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine)));
+    } else {
+        facts.push(("engine", outcome.engine.to_owned()));
+    }
+    facts.extend(written(report));
+    facts
+}
+
+fn refuted_text(refuted: &Refuted) -> String {
+    match refuted.bound() {
+        0 => "the initial state violates the property".to_owned(),
+        1 => "1 context is enough".to_owned(),
+        bound => format!("{bound} contexts are enough, and fewer are not"),
+    }
+}
+
+fn bound_reached(report: &Report<'_>) -> Option<String> {
+    if report.outcome.status() == Status::Unsafe && report.outcome.conclusive() {
+        return None;
+    }
+    let iterations = &report.outcome.iterations;
+    let complete = iterations.iter().rev().find(|iteration| iteration.complete)?;
+    let newest = iterations.iter().rev().find(|iteration| iteration.complete && iteration.new_views > 0)?;
+    let quiet = complete.bound - newest.bound;
+    let plateau = match quiet {
+        0 => String::new(),
+        quiet => format!("; no new view during the last {quiet}, which proves nothing"),
+    };
+    Some(format!("{} contexts were explored completely{plateau}", complete.bound))
+}
+
+fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let checked = if report.self_checked { " (checked in this run)" } else { "" };
+    let mut facts = Vec::new();
+    facts.extend(report.certificate.map(|path| ("evidence", format!("{path}{checked}"))));
+    facts.extend(report.trace.map(|path| ("trace", format!("{path}{checked}"))));
+    if facts.is_empty() && report.self_checked && report.outcome.status() != Status::Unknown {
+        facts.push(("evidence", "accepted by the independent checker".to_owned()));
+    }
+    facts
+}
+
+/// A limit in words.
+pub(crate) fn limit_text(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "the time limit was reached",
+        Limit::Memory => "the memory limit was reached",
+        Limit::Interrupt => "interrupted",
+        Limit::Bound => "the bound limit was reached",
+        Limit::Outrun => "another engine answered first",
+    }
+}
+
+fn reason_text(reason: &Reason) -> String {
+    match reason {
+        Reason::Limit(limit) => limit_text(*limit).to_owned(),
+        Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
+        Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
+    }
+}
+
+fn next_steps(report: &Report<'_>) -> Vec<String> {
+    let outcome = report.outcome;
+    let reason = outcome.properties.iter().find_map(|property| match &property.verdict {
+        Verdict::Unknown(reason) => Some(reason),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    });
+    let mut next = Vec::new();
+    match reason {
+        Some(Reason::Limit(Limit::Bound)) if !report.proving => {
+            next.push(format!("tepui verify {} looks for a proof", report.file));
+        }
+        Some(Reason::Limit(Limit::Bound)) => next.push("raise --bound-limit, or leave it out".to_owned()),
+        Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
+        Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
+        Some(Reason::NotApplicable(_)) => next.push("use --engine contexts or contexts-symbolic".to_owned()),
+        _ => {}
+    }
+    let status = outcome.status();
+    match (status, report.certificate, report.trace) {
+        (Status::Safe, Some(path), _) => next.push(format!("tepui check {path} {}", report.file)),
+        (Status::Safe, None, _) => {
+            next.push("--certificate FILE writes evidence that `tepui check` verifies".to_owned());
+        }
+        (Status::Unsafe, _, Some(path)) => next.push(format!("tepui replay {path} {}", report.file)),
+        (Status::Unsafe, _, None) => next.push("--trace FILE writes the schedule for `tepui replay`".to_owned()),
+        (Status::Unknown, ..) => {}
+    }
+    next
+}
+
+/// A trace as a schedule: contexts marked, each step with its thread, its rule, the rule's line and the state after it.
+pub fn schedule(model: &Model, trace: &Trace) -> String {
+    let rule_width = trace.steps.iter().map(|step| rule_text(model, step).len()).max().unwrap_or(0);
+    let mut out =
+        format!("    {:<4} {:<rule_width$} {:>10}   {}\n", "", "start", "", model.display_state(&trace.start));
+    let (mut context, mut active) = (0, None);
+    let count = trace.steps.len();
+    for (index, step) in trace.steps.iter().enumerate() {
+        let switched = active != Some(step.thread);
+        if switched {
+            (context, active) = (context + 1, Some(step.thread));
+        }
+        if count > 2 * SHOWN_AT_ENDS + 1 && (SHOWN_AT_ENDS..count - SHOWN_AT_ENDS).contains(&index) {
+            if index == SHOWN_AT_ENDS {
+                let _ =
+                    writeln!(out, "    {}", paint(DIM, &format!("... {} more steps ...", count - 2 * SHOWN_AT_ENDS)));
+            }
+            continue;
+        }
+        if switched || index == count - SHOWN_AT_ENDS.min(count) {
+            let name = &model.threads()[step.thread].name;
+            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {name}")));
+        }
+        let line = model.threads()[step.thread].rules[step.rule].line;
+        let line = if line == 0 { String::new() } else { format!("line {line}") };
+        let state = model.display_state(&step.after);
+        let _ = writeln!(out, "    {:<4} {:<rule_width$} {line:>10}   {state}", index + 1, rule_text(model, step));
+    }
+    out
+}
+
+fn rule_text(model: &Model, step: &Step) -> String {
+    model.display_rule(step.thread, &model.threads()[step.thread].rules[step.rule])
+}
+
+/// A step for machines.
+pub(crate) fn step_value(model: &Model, step: &Step) -> Value {
+    serde_json::json!({
+        "thread": model.threads()[step.thread].name,
+        "rule": rule_text(model, step),
+        "line": model.threads()[step.thread].rules[step.rule].line,
+        "state": model.display_state(&step.after),
+    })
+}

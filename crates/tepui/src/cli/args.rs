@@ -1,0 +1,241 @@
+//! The one table of commands and options: help, completions and manual pages derive from it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tepui::{Choice, ENGINES};
+
+const AFTER_HELP: &str = "\
+Examples:
+  tepui verify driver.cpds                       prove all properties, or show how one breaks
+  tepui verify x.pds                             with x.init and x.spec beside it
+  tepui verify x.pds --target '2|5,*'            look for another target
+  tepui verify x.cpds --certificate x.cert && tepui check x.cert x.cpds
+  tepui verify x.cpds --trace x.trace; tepui replay x.trace x.cpds
+
+Exit status: 0 safe or accepted, 1 unsafe or rejected, 2 bad usage or bad input, 3 unknown.";
+
+/// Proves concurrent programs safe for every schedule, or shows the schedule that breaks them.
+#[derive(Parser, Debug)]
+#[command(name = "tepui", version, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Prove the properties of a model for every schedule, or show a schedule that breaks them
+    #[command(after_help = "Examples:
+  tepui verify driver.cpds
+  tepui verify x.pds --init '0|1,4' --target '0|1,6'
+  tepui verify x.cpds --engine contexts-symbolic --timeout 60s --memory 4GiB
+  tepui verify x.cpds --format json | jq .verdict")]
+    Verify(VerifyArgs),
+    /// Explore up to a bound, as a bounded checker does; never a proof
+    #[command(after_help = "Example:
+  tepui explore driver.cpds --bound 5")]
+    Explore(ExploreArgs),
+    /// Check a certificate with the independent checker
+    #[command(after_help = "Example:
+  tepui check driver.cert driver.cpds")]
+    Check(EvidenceArgs),
+    /// Replay a trace on the model, step by step
+    #[command(after_help = "Example:
+  tepui replay driver.trace driver.cpds")]
+    Replay(EvidenceArgs),
+    /// Show a model as Tepui understood it, or print it in another form
+    #[command(after_help = "Examples:
+  tepui show x.pds
+  tepui show x.pds --format cpds
+  tepui show x.cpds --format pds --output y.pds     writes y.init and y.spec as well")]
+    Show(ShowArgs),
+    /// Run the benchmark tables
+    Bench(BenchArgs),
+    /// List the engines: what each is for, and where it was published
+    Engines,
+    /// List the languages that models can be written in
+    Languages,
+    /// Print a shell completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one for each command
+    Man {
+        /// Write the pages into this directory
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ModelArgs {
+    /// The model: a .cpds file, or a .pds file with .init and .spec beside it
+    pub(crate) model: PathBuf,
+    /// The initial state, as text (0|1,4) or as a file
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub(crate) init: Option<String>,
+    /// What must never be reached, as text (0|1,*) or as a file; replaces the model's properties
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub(crate) target: Option<String>,
+    /// Only the property with this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) property: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// The engine; `tepui engines` says what each is for
+    #[arg(long, default_value = "auto", value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
+    pub(crate) engine: String,
+    /// Stop after this time, with what was learned (60s, 5m, 1h30m)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Stop when the process holds this much memory (4GiB, 500MB); by default 90 % of what is available
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<u64>,
+    /// How many threads may work at the same time; by default one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub(crate) format: Format,
+    /// Write the traces of violated properties to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Write the views that were reached to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) views: Option<PathBuf>,
+    /// Check certificate and traces in the same run
+    #[arg(long)]
+    pub(crate) self_check: bool,
+}
+
+impl RunArgs {
+    /// The engine that was chosen.
+    pub(crate) fn choice(&self) -> Choice {
+        let chosen = ENGINES.iter().find(|engine| engine.name == self.engine);
+        chosen.map_or(Choice::Contexts, |engine| engine.choice)
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Explore no bound beyond this one; without a proof by then, the answer is unknown
+    #[arg(long, value_name = "K")]
+    pub(crate) bound_limit: Option<u32>,
+    /// Where the generator test cuts stacks at first; it goes deeper by itself where that does not do
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) z_depth: u16,
+    /// A .mch file: which symbol may come to light after which is popped. It is checked, not believed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) matching: Option<PathBuf>,
+    /// Write the certificate of a proof to this file; compressed if the name ends in .gz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExploreArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// The bound
+    #[arg(long, value_name = "K")]
+    pub(crate) bound: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceArgs {
+    /// The certificate or trace
+    pub(crate) evidence: PathBuf,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// The form to print
+    #[arg(long, value_enum, default_value_t = ShowFormat::Human)]
+    pub(crate) format: ShowFormat,
+    /// Write to this file instead; a .pds is accompanied by its .init and .spec
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    /// The suite: a directory of models, or nothing for the corpus and the examples
+    pub(crate) suite: Option<PathBuf>,
+    /// Write the table as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Runs of each row, of which the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) runs: u16,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ShowFormat {
+    /// A summary for people
+    Human,
+    /// A summary for programs
+    Json,
+    /// The model in the form with names
+    Cpds,
+    /// The model in the form with numbers
+    Pds,
+    /// The initial state in the form with numbers
+    Init,
+    /// The properties in the form with numbers
+    Spec,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    text.parse::<ByteSize>().map(|size| size.0).map_err(|_| "expected a size such as 4GiB or 500MB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_table_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_and_sizes() {
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("-1").is_err() && duration("soon").is_err());
+        assert_eq!((size("4GiB"), size("500MB"), size("17")), (Ok(4 << 30), Ok(500_000_000), Ok(17)));
+        assert!(size("much").is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! `tepui check` and `tepui replay`, and how evidence gets to and from files.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
+use tepui_cert::{Certificate, Trace};
+use tepui_report::grouped;
+
+use super::args::EvidenceArgs;
+use super::input::load;
+use super::{Exit, print};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Runs `tepui check`.
+pub(crate) fn check(args: &EvidenceArgs) -> Result<Exit> {
+    let loaded = load(&args.model, None)?;
+    let certificate = match read_text(&args.evidence)?.map(|text| Certificate::from_text(&text)) {
+        Ok(Ok(certificate)) => certificate,
+        Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
+        Err(reason) => return rejected(&reason),
+    };
+    match tepui_check::check(&loaded.model, &certificate) {
+        Ok(accepted) => {
+            let proves = match accepted.properties.as_slice() {
+                [] => format!("no other than its {} views can be reached", grouped(accepted.views as u64)),
+                names => format!("no schedule violates {}", names.join(", ")),
+            };
+            let lemmas =
+                if accepted.lemmas == 1 { "1 lemma".to_owned() } else { format!("{} lemmas", accepted.lemmas) };
+            let size = format!("{lemmas}, {} views of depth {}", grouped(accepted.views as u64), accepted.depth);
+            print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {proves} ({size})\n", loaded.file))?;
+            Ok(Exit::Good)
+        }
+        Err(reason) => rejected(&reason.to_string()),
+    }
+}
+
+/// Runs `tepui replay`.
+pub(crate) fn replay(args: &EvidenceArgs) -> Result<Exit> {
+    let loaded = load(&args.model, None)?;
+    let traces = match read_text(&args.evidence)?.map(|text| Trace::from_text(&text)) {
+        Ok(Ok(traces)) => traces,
+        Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
+        Err(reason) => return rejected(&reason),
+    };
+    for trace in &traces {
+        match tepui_check::replay(&loaded.model, trace) {
+            Ok(replayed) => print(&format!(
+                "\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {} steps in {} contexts violate {}\n",
+                loaded.file, replayed.steps, replayed.contexts, replayed.property
+            ))?,
+            Err(reason) => return rejected(&reason.to_string()),
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn rejected(reason: &str) -> Result<Exit> {
+    print(&format!("\u{1b}[1;31mREJECTED\u{1b}[0m  {reason}\n"))?;
+    Ok(Exit::Bad)
+}
+
+/// The text of a file, unpacked if need be. The inner error is about the content.
+fn read_text(path: &Path) -> Result<Result<String, String>> {
+    let bytes = super::verify::read_bytes(path)?;
+    let mut unpacked = Vec::new();
+    let bytes = if bytes.starts_with(&GZIP_MAGIC) {
+        if let Err(error) = MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked) {
+            return Ok(Err(format!("the compressed file is damaged: {error}")));
+        }
+        unpacked
+    } else {
+        bytes
+    };
+    Ok(String::from_utf8(bytes).map_err(|_| "the file is not text".to_owned()))
+}
+
+/// Writes a text to a file, compressed if the name says so. The same text gives the same bytes.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    let packed = || -> std::io::Result<Vec<u8>> {
+        let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()
+    };
+    let bytes = if path.extension().is_some_and(|extension| extension == "gz") { packed()? } else { text.into() };
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,142 @@
+//! Watching the world while an engine works: time, memory, Ctrl-C; and telling a terminal how far it is.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tepui_core::{Budget, Limit, Stopper};
+use tepui_report::{bytes, grouped};
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+const SHOW_AFTER: Duration = Duration::from_millis(300);
+const SHOW_EVERY: Duration = Duration::from_millis(100);
+
+/// A running watch; dropping it ends it.
+pub(crate) struct Watch {
+    done: Arc<AtomicBool>,
+    peak: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What to watch for.
+pub(crate) struct Limits {
+    /// The time that may pass.
+    pub(crate) timeout: Option<Duration>,
+    /// The memory that the process may hold.
+    pub(crate) memory: Option<u64>,
+    /// Whether progress may be shown, if there is a terminal.
+    pub(crate) progress: bool,
+}
+
+impl Watch {
+    /// Starts watching for a budget.
+    pub(crate) fn start(budget: &Budget, limits: Limits) -> Self {
+        let (done, peak) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let stopper = budget.stopper();
+        interrupt_on_ctrl_c(stopper.clone());
+        let watched = (Arc::clone(&done), Arc::clone(&peak));
+        let thread = std::thread::spawn(move || watch(&stopper, &limits, &watched.0, &watched.1));
+        Self { done, peak, thread: Some(thread) }
+    }
+
+    /// The largest amount of memory that the process held.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let sampled = self.peak.load(Ordering::Relaxed).max(resident());
+        high_water_mark().unwrap_or(sampled)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The first interrupt ends the run with what was learned, the second one ends the process.
+fn interrupt_on_ctrl_c(stopper: Stopper) {
+    let pressed = AtomicBool::new(false);
+    let handler = move || {
+        if pressed.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        stopper.stop(Limit::Interrupt);
+    };
+    // A second run in the same process keeps the first handler; the command line runs once.
+    let _ = ctrlc::set_handler(handler);
+}
+
+fn watch(stopper: &Stopper, limits: &Limits, done: &AtomicBool, peak: &AtomicU64) {
+    let start = Instant::now();
+    let memory_limit = limits.memory.or_else(|| available_memory().map(|available| available / 10 * 9));
+    let mut bar = None;
+    let mut shown = start;
+    while !done.load(Ordering::Relaxed) {
+        let held = resident();
+        peak.fetch_max(held, Ordering::Relaxed);
+        if limits.timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
+            stopper.stop(Limit::Time);
+        }
+        if memory_limit.is_some_and(|limit| held >= limit) {
+            stopper.stop(Limit::Memory);
+        }
+        if limits.progress && start.elapsed() >= SHOW_AFTER && shown.elapsed() >= SHOW_EVERY {
+            shown = Instant::now();
+            bar.get_or_insert_with(new_bar).set_message(progress_line(stopper, start, held));
+        }
+        std::thread::park_timeout(LOOK_EVERY);
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn progress_line(stopper: &Stopper, start: Instant, held: u64) -> String {
+    let progress = stopper.progress();
+    let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
+    let elapsed = start.elapsed().as_secs_f64();
+    let rate = get(&progress.work) as f64 / elapsed;
+    format!(
+        "bound {}, {} states, {} views, {} images/s, {}, {elapsed:.0} s",
+        get(&progress.bound),
+        grouped(get(&progress.states)),
+        grouped(get(&progress.views)),
+        grouped(rate as u64),
+        bytes(held),
+    )
+}
+
+fn resident() -> u64 {
+    memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
+}
+
+/// The value of a line like `VmHWM:  1234 kB`, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|number| number * 1024)
+}
+
+fn high_water_mark() -> Option<u64> {
+    kilobytes(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM")
+}
+
+fn available_memory() -> Option<u64> {
+    kilobytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")
+}

@@ -1,0 +1,129 @@
+//! `tepui show`: the model as it was understood, or in another form.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use comfy_table::Table;
+use tepui_engines::pushdown::compiled::Compiled;
+use tepui_engines::pushdown::finite_context::finite_context;
+use tepui_lang::pushdown::{print_cpds, print_init, print_pds, print_spec};
+use tepui_model::pushdown::{Action, Model, Thread};
+use tepui_report::grouped;
+
+use super::args::{ShowArgs, ShowFormat};
+use super::input::{Loaded, load};
+use super::{Exit, print};
+
+/// Runs `tepui show`.
+pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
+    let loaded = load(&args.model, None)?;
+    let model = &loaded.model;
+    let text = match args.format {
+        ShowFormat::Human => summary(&loaded),
+        ShowFormat::Json => json(&loaded),
+        ShowFormat::Cpds => print_cpds(model),
+        ShowFormat::Pds => print_pds(model),
+        ShowFormat::Init => print_init(model),
+        ShowFormat::Spec => print_spec(model),
+    };
+    match &args.output {
+        None => print(&text)?,
+        Some(path) => {
+            write(path, &text)?;
+            if args.format == ShowFormat::Pds {
+                write(&path.with_extension("init"), &print_init(model))?;
+                if !model.properties().is_empty() {
+                    write(&path.with_extension("spec"), &print_spec(model))?;
+                }
+            }
+        }
+    }
+    loaded.warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
+    Ok(Exit::Good)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// How many rules of a thread pop, overwrite, push, and start from the empty stack.
+fn rule_counts(thread: &Thread) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for rule in &thread.rules {
+        let index = match rule.action {
+            _ if rule.top.is_bottom() => 3,
+            Action::Pop => 0,
+            Action::Overwrite(_) => 1,
+            Action::Push { .. } => 2,
+        };
+        counts[index] += 1;
+    }
+    counts
+}
+
+/// The number of views that shared states and symbols allow for.
+fn conceivable_views(model: &Model) -> f64 {
+    let symbols = model.threads().iter().map(|thread| f64::from(thread.symbol_count()));
+    symbols.product::<f64>() * f64::from(model.shared().count())
+}
+
+fn summary(loaded: &Loaded) -> String {
+    let model = &loaded.model;
+    let finite = finite_context(&Compiled::new(model));
+    let mut out = format!("{}: a concurrent pushdown system\n\n", loaded.file);
+    let _ = writeln!(out, "  shared states  {}", grouped(u64::from(model.shared().count())));
+    let _ = writeln!(out, "  threads        {}", model.threads().len());
+    let _ = writeln!(out, "  initial state  {}", model.display_state(model.init()));
+    let _ = writeln!(out, "  views          at most {:.4e}", conceivable_views(model));
+    let finite_all = finite.iter().all(|&finite| finite);
+    let engines =
+        if finite_all { "states can be enumerated" } else { "states cannot be enumerated, only sets of stacks" };
+    let _ = writeln!(out, "  finite context {}: {engines}", if finite_all { "yes" } else { "no" });
+    let _ = writeln!(out, "  digest         {}\n", model.digest());
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(["thread", "symbols", "rules", "pop", "overwrite", "push", "on empty", "finite context"]);
+    for (thread, finite) in model.threads().iter().zip(finite) {
+        let [pop, overwrite, push, empty] = rule_counts(thread);
+        let numbers = [thread.symbols.len(), thread.rules.len(), pop, overwrite, push, empty].map(|n| n.to_string());
+        let finite = if finite { "yes" } else { "no" };
+        table.add_row([thread.name.clone()].into_iter().chain(numbers).chain([finite.to_owned()]));
+    }
+    out.extend(table.to_string().lines().map(|line| format!(" {}\n", line.trim_end())));
+    if model.properties().is_empty() {
+        out.push_str("\n  no property: `tepui verify` computes all views\n");
+    }
+    for property in model.properties() {
+        let patterns: Vec<_> = property.never.iter().map(|pattern| model.display_pattern(pattern)).collect();
+        let _ = write!(out, "\n  never {}: {}", property.name, patterns.join(" or "));
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+fn json(loaded: &Loaded) -> String {
+    let model = &loaded.model;
+    let finite = finite_context(&Compiled::new(model));
+    let threads = model.threads().iter().zip(&finite).map(|(thread, finite)| {
+        let [pop, overwrite, push, empty] = rule_counts(thread);
+        serde_json::json!({
+            "name": thread.name, "symbols": thread.symbols.len(), "rules": thread.rules.len(), "pop": pop,
+            "overwrite": overwrite, "push": push, "on_empty": empty, "finite_context": finite,
+        })
+    });
+    let properties = model.properties().iter().map(|property| {
+        let never: Vec<_> = property.never.iter().map(|pattern| model.display_pattern(pattern)).collect();
+        serde_json::json!({ "name": property.name, "never": never })
+    });
+    let document = serde_json::json!({
+        "tepui_version": env!("CARGO_PKG_VERSION"),
+        "file": loaded.file,
+        "model_digest": model.digest().to_string(),
+        "shared_states": model.shared().count(),
+        "init": model.display_state(model.init()),
+        "finite_context": finite.iter().all(|&finite| finite),
+        "threads": threads.collect::<Vec<_>>(),
+        "properties": properties.collect::<Vec<_>>(),
+    });
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,146 @@
+//! `tepui verify` and `tepui explore`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use tepui::{Options, UnsupportedMatching};
+use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_model::pushdown::Model;
+use tepui_report::Report;
+
+use super::args::{ExploreArgs, Format, RunArgs, VerifyArgs};
+use super::input::{Loaded, load};
+use super::limits::{Limits, Watch};
+use super::{Exit, evidence, print};
+
+/// Runs `tepui verify`.
+pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
+    let loaded = load(&args.model, args.matching.as_deref())?;
+    let options = Options {
+        bound_limit: args.bound_limit,
+        z_depth: usize::from(args.z_depth),
+        matching: loaded.matching.clone(),
+        ..base_options(&args.run)
+    };
+    run(&loaded, &args.run, &options, args.certificate.as_deref())
+}
+
+/// Runs `tepui explore`.
+pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
+    let loaded = load(&args.model, None)?;
+    let options = Options { bound_limit: Some(args.bound), prove: false, ..base_options(&args.run) };
+    run(&loaded, &args.run, &options, None)
+}
+
+fn base_options(args: &RunArgs) -> Options {
+    let defaults = Options::default();
+    let cores = args.threads.map_or(defaults.cores, usize::from);
+    Options { engine: args.choice(), cores, list_views: args.views.is_some(), ..defaults }
+}
+
+fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&Path>) -> Result<Exit> {
+    for path in [certificate, args.trace.as_deref(), args.views.as_deref()].into_iter().flatten() {
+        require_directory_of(path)?;
+    }
+    loaded.mention_warnings();
+    let start = Instant::now();
+    let budget = Budget::unlimited();
+    let limits = Limits { timeout: args.timeout, memory: args.memory, progress: args.format == Format::Human };
+    let watch = Watch::start(&budget, limits);
+    let outcome = tepui::verify(&loaded.model, options, &budget);
+    let mut outcome = outcome.map_err(|missing| explain_matching(&loaded.model, &missing))?;
+    if args.self_check {
+        // A failed check shows in the verdict: the answers it concerns become unknown.
+        let _ = tepui::self_check(&loaded.model, &mut outcome);
+    }
+    let peak_memory_bytes = watch.peak_memory();
+    drop(watch);
+    let seconds = start.elapsed().as_secs_f64();
+    let written = write_files(loaded, args, certificate, &outcome);
+    let path = |path: Option<&Path>| path.map(|path| path.display().to_string());
+    let certificate = path(certificate.filter(|_| proven(&outcome).is_some()));
+    let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
+    let report = Report {
+        model: &loaded.model,
+        file: &loaded.file,
+        outcome: &outcome,
+        seconds,
+        peak_memory_bytes,
+        certificate: certificate.as_deref(),
+        trace: trace.as_deref(),
+        self_checked: args.self_check,
+        proving: options.prove,
+    };
+    match args.format {
+        Format::Human => print(&tepui_report::human::render(&report))?,
+        Format::Json => print(&(tepui_report::json::render(&report) + "\n"))?,
+    }
+    written?;
+    Ok(match outcome.status() {
+        Status::Safe => Exit::Good,
+        Status::Unsafe => Exit::Bad,
+        Status::Unknown => Exit::Unknown,
+    })
+}
+
+fn proven(outcome: &Outcome) -> Option<&tepui_cert::Certificate> {
+    outcome.properties.iter().find_map(|property| match &property.verdict {
+        Verdict::Safe(proven) => Some(&proven.evidence().certificate),
+        Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
+    })
+}
+
+fn write_files(loaded: &Loaded, args: &RunArgs, certificate: Option<&Path>, outcome: &Outcome) -> Result<()> {
+    if let (Some(path), Some(proof)) = (certificate, proven(outcome)) {
+        evidence::write(path, &proof.to_text())?;
+    }
+    if let Some(path) = &args.trace {
+        let traces: String = outcome.properties.iter().filter_map(|p| trace_text(&loaded.model, &p.verdict)).collect();
+        if !traces.is_empty() {
+            evidence::write(path, &traces)?;
+        }
+    }
+    if let Some(path) = &args.views {
+        evidence::write(path, &outcome.views.iter().map(|view| format!("{view}\n")).collect::<String>())?;
+    }
+    Ok(())
+}
+
+fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
+    let Verdict::Unsafe(refuted) = verdict else { return None };
+    Some(refuted.trace().to_text(|step| {
+        let thread = &model.threads()[step.thread];
+        let rule = &thread.rules[step.rule];
+        let line = if rule.line == 0 { String::new() } else { format!(" (line {})", rule.line) };
+        let shown = model.display_rule(step.thread, rule);
+        format!("{}: {shown}{line}: {}", thread.name, model.display_state(&step.after))
+    }))
+}
+
+/// A result must not be lost because its file cannot be written: look before the run.
+fn require_directory_of(path: &Path) -> Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !directory.is_dir() {
+        bail!("cannot write {}: there is no directory {}", path.display(), directory.display());
+    }
+    if path.is_dir() {
+        bail!("cannot write {}: it is a directory", path.display());
+    }
+    Ok(())
+}
+
+fn explain_matching(model: &Model, missing: &UnsupportedMatching) -> anyhow::Error {
+    let thread = &model.threads()[missing.thread];
+    let (popped, revealed) = (thread.symbol_name(missing.popped), thread.symbol_name(missing.revealed));
+    anyhow::anyhow!(
+        "the matching omits a pair that is needed: in thread {}, {revealed} may come to light after {popped} is popped",
+        thread.name
+    )
+    .context(format!("add the line `{popped} {revealed}`, or leave --matching out: it is worked out from the rules"))
+}
+
+/// Reads a whole file as text.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
