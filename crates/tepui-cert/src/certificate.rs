@@ -10,6 +10,7 @@
 //! last line holds the digest of all text above it, so that truncation and accidents are found before any reasoning; it
 //! is no defence against a forger, who is left to the checker.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use tepui_model::Digest;
@@ -62,6 +63,11 @@ impl Rows {
         Self { width, cells: Vec::new() }
     }
 
+    /// An empty table with room for a number of rows.
+    pub fn with_capacity(width: usize, rows: usize) -> Self {
+        Self { cells: Vec::with_capacity(width * rows), ..Self::new(width) }
+    }
+
     /// Adds a row.
     pub fn push(&mut self, row: impl IntoIterator<Item = u32>) {
         self.cells.extend(row);
@@ -99,12 +105,14 @@ impl Rows {
     }
 
     /// The same rows in ascending order.
-    #[must_use]
-    pub fn sorted(&self) -> Self {
+    pub fn sorted(&self) -> Cow<'_, Self> {
+        if self.iter().is_sorted() {
+            return Cow::Borrowed(self);
+        }
         let mut order: Vec<_> = (0..self.len()).collect();
         order.sort_unstable_by_key(|&row| self.get(row));
         let cells = order.into_iter().flat_map(|row| self.get(row)).copied().collect();
-        Self { width: self.width, cells }
+        Cow::Owned(Self { width: self.width, cells })
     }
 }
 

@@ -112,32 +112,43 @@ fn relative_to(
 }
 
 /// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
-/// that of the highest stack, form an inductive set; the least such depth gives the smallest certificate.
-pub fn finite(search: &Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
-    let compiled = &search.compiled;
-    let mut row = vec![0; compiled.threads() + 1];
+/// that of the highest stack, form an inductive set; the least such depth gives the smallest certificate. The states are
+/// given up to make room for it.
+pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
+    let Search { compiled, states, locals, .. } = search;
+    let count = states.len();
     for depth in 1.. {
-        let mut set = Abstraction::new(compiled, depth);
-        let mut views = PackedSet::new(row.iter().map(|_| 1));
-        let mut words: Vec<Vec<Option<u32>>> =
-            compiled.kind_of.iter().map(|&kind| vec![None; search.locals.count(kind)]).collect();
-        for state in 0..search.states.len() as u32 {
-            search.states.get(state, &mut row);
-            for (thread, words) in words.iter_mut().enumerate() {
-                let stack = row[thread + 1];
-                let kind = compiled.kind_of[thread];
-                let word = || set.word_of(thread, &search.locals.word(kind, stack));
-                row[thread + 1] = *words[stack as usize].get_or_insert_with(word);
-            }
-            views.insert(&row);
-            budget.spend(1)?;
-        }
-        let judge = |row: &[u32]| if views.find(row).is_some() { Judgement::Keep } else { Judgement::Escape };
-        if set.fixpoint(usize::MAX, Some(&judge), budget)? == Fixpoint::Complete {
-            let because =
-                format!("no state is new with one more context, so all {} states are known", search.states.len());
+        let mut set = views_of_depth(compiled, states, locals, depth, budget)?;
+        // Every view of a state is in the set already: what turns up beyond those is not reachable.
+        if set.fixpoint(usize::MAX, Some(&|_| Judgement::Escape), budget)? == Fixpoint::Complete {
+            *states = PackedSet::new([1]);
+            let because = format!("no state is new with one more context, so all {count} states are known");
             return Ok(evidence(compiled, vec![set.lemma()], "states", because));
         }
     }
     unreachable!("at the height of the highest stack the views are the states, which are closed")
+}
+
+fn views_of_depth<'c>(
+    compiled: &'c Compiled,
+    states: &PackedSet,
+    locals: &Stacks,
+    depth: usize,
+    budget: &mut Budget,
+) -> Result<Abstraction<'c>, Stop> {
+    let mut set = Abstraction::new(compiled, depth);
+    let mut words: Vec<Vec<Option<u32>>> =
+        compiled.kind_of.iter().map(|&kind| vec![None; locals.count(kind)]).collect();
+    let mut row = vec![0; compiled.threads() + 1];
+    for state in 0..states.len() as u32 {
+        states.get(state, &mut row);
+        for (thread, words) in words.iter_mut().enumerate() {
+            let stack = row[thread + 1];
+            let word = || set.word_of(thread, &locals.word(compiled.kind_of[thread], stack));
+            row[thread + 1] = *words[stack as usize].get_or_insert_with(word);
+        }
+        set.preload(&row);
+        budget.spend(1)?;
+    }
+    Ok(set)
 }

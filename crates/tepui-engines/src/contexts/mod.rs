@@ -44,8 +44,8 @@ pub trait Representation: Locals + Sized {
     /// The steps (thread, rule) of a violation with the fewest contexts.
     fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop>;
 
-    /// A certificate from an empty level, if enumerated states allow one.
-    fn collapsed(search: &Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
+    /// A certificate from an empty level, if enumerated states allow one. It may use up the states.
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 }
 
 impl Representation for Stacks {
@@ -53,7 +53,7 @@ impl Representation for Stacks {
         explicit_trace::shortest(search, property, budget)
     }
 
-    fn collapsed(search: &Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         generators::finite(search, budget).map(Some)
     }
 }
@@ -63,7 +63,7 @@ impl Representation for Languages {
         symbolic_trace::concretize(search, property, budget)
     }
 
-    fn collapsed(_: &Search<Self>, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+    fn collapsed(_: &mut Search<Self>, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         Ok(None)
     }
 }
@@ -131,7 +131,7 @@ impl<L: Representation> Engine for Contexts<L> {
         let exhausted = self.search.exhausted();
         let mut evidence = None;
         if self.options.states && exhausted {
-            evidence = L::collapsed(&self.search, budget)?;
+            evidence = L::collapsed(&mut self.search, budget)?;
         }
         if self.options.views && evidence.is_none() {
             evidence = self.test.run(&self.search.compiled, &self.search.views, self.search.states.len(), budget)?;

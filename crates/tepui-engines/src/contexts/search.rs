@@ -16,6 +16,9 @@ use tepui_model::pushdown::{Symbol, View};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 
+/// How often the progress display hears of the search.
+const SEEDS_BETWEEN_REPORTS: u32 = 64;
+
 /// The locals of threads: stacks, or sets of stacks.
 pub trait Locals {
     /// Whether `successors` covers a whole context instead of a single step.
@@ -148,6 +151,7 @@ impl<L: Locals> Search<L> {
             images: Vec::new(),
             row: vec![0; threads + 1],
             view: vec![0; threads + 1],
+            digits: vec![0; threads],
         };
         if self.starts.len() == 1 {
             self.store_initial(&mut level);
@@ -158,7 +162,9 @@ impl<L: Locals> Search<L> {
                     self.run_context(seed, thread, &mut level, budget)?;
                 }
             }
-            budget.progress(self.level() as u32, self.states.len() as u64, self.views.len() as u64);
+            if seed.is_multiple_of(SEEDS_BETWEEN_REPORTS) {
+                budget.progress(self.level() as u32, self.states.len() as u64, self.views.len() as u64);
+            }
         }
         self.reached_by = level.reached_by;
         Ok(())
@@ -246,25 +252,27 @@ impl<L: Locals> Search<L> {
         }
     }
 
-    /// Notes the views of a new state, whose row is at hand, and the properties they violate.
+    /// Notes the views of a new state, whose row is at hand: one for each combination of its locals' tops.
     fn observe(&mut self, state: u32, level: &mut Level) {
         let threads = self.compiled.threads();
-        let (row, view) = (&level.row, &mut level.view);
-        let tops: Vec<&[u32]> =
-            (0..threads).map(|thread| self.locals.tops(self.compiled.kind_of[thread], row[thread + 1])).collect();
-        let mut digits = vec![0; threads];
-        view[0] = row[0];
+        level.view[0] = level.row[0];
+        level.digits.fill(0);
         loop {
+            let mut more = None;
             for thread in 0..threads {
-                view[thread + 1] = tops[thread][digits[thread]];
+                let tops = self.locals.tops(self.compiled.kind_of[thread], level.row[thread + 1]);
+                level.view[thread + 1] = tops[level.digits[thread]];
+                if more.is_none() && level.digits[thread] + 1 < tops.len() {
+                    more = Some(thread);
+                }
             }
-            if self.views.insert(view).1 {
+            if self.views.insert(&level.view).1 {
                 let found = (self.starts.len() - 1, state);
-                note_violations(&self.compiled, &mut self.violations, view, found);
+                note_violations(&self.compiled, &mut self.violations, &level.view, found);
             }
-            let Some(thread) = (0..threads).find(|&thread| digits[thread] + 1 < tops[thread].len()) else { return };
-            digits[thread] += 1;
-            digits[..thread].fill(0);
+            let Some(thread) = more else { return };
+            level.digits[thread] += 1;
+            level.digits[..thread].fill(0);
         }
     }
 }
@@ -276,6 +284,8 @@ struct Level {
     images: Vec<(u32, u32)>,
     row: Vec<u32>,
     view: Vec<u32>,
+    /// Which of its tops each local shows in the view at hand.
+    digits: Vec<usize>,
 }
 
 fn note_violations(

@@ -202,24 +202,28 @@ impl<'a> Abstraction<'a> {
         })
     }
 
+    /// Puts a view into the set before the fixpoint is computed: a row of a shared state and, for each thread, a number
+    /// from [`word_of`](Self::word_of).
+    pub fn preload(&mut self, row: &[u32]) {
+        self.views.insert(row);
+    }
+
     /// The set as a lemma of a certificate.
     pub fn lemma(&self) -> Lemma {
-        let mut views = Rows::new(self.threads.len() + 1);
-        let mut row = vec![0; self.threads.len() + 1];
+        let width = self.threads.len() + 1;
+        let mut row = vec![0; width];
         let mut used: Vec<Vec<Option<u32>>> = self.threads.iter().map(|words| vec![None; words.words.len()]).collect();
         for view in 0..self.views.len() as u32 {
             self.views.get(view, &mut row);
             row[1..].iter().zip(&mut used).for_each(|(&word, used)| used[word as usize] = Some(0));
         }
-        let threads: Vec<_> =
-            self.threads.iter().zip(&mut used).map(|(words, used)| lemma_thread(words, used)).collect();
-        for view in 0..self.views.len() as u32 {
-            self.views.get(view, &mut row);
-            let shared = self.compiled.shared(row[0]).0;
-            let words = row[1..].iter().zip(&used).map(|(&word, used)| used[word as usize].unwrap_or(0));
-            views.push([shared].into_iter().chain(words));
-        }
-        Lemma { depth: self.depth as u32, threads, views: views.sorted() }
+        let threads = self.threads.iter().zip(&mut used).map(|(words, used)| lemma_thread(words, used)).collect();
+        let cell = |view: u32, field: usize| match self.views.field(view, field) {
+            shared if field == 0 => self.compiled.shared(shared).0,
+            word => used[field - 1][word as usize].unwrap_or(0),
+        };
+        let views = sorted_rows(self.views.len() as u32, width, cell);
+        Lemma { depth: self.depth as u32, threads, views }
     }
 
     /// The row of the initial view; what lies below its words is noted.
@@ -370,6 +374,31 @@ fn replace_top(word: &[Symbol], top: &[Symbol]) -> Vec<Symbol> {
 
 fn reveal(word: &[Symbol], symbol: Symbol) -> Vec<Symbol> {
     word[1..].iter().copied().chain([symbol]).collect()
+}
+
+/// A table of rows in ascending order. Rows that fit into a machine word are sorted as such.
+fn sorted_rows(count: u32, width: usize, cell: impl Fn(u32, usize) -> u32) -> Rows {
+    let mut rows = Rows::with_capacity(width, count as usize);
+    let largest = |field| (0..count).map(|row| cell(row, field)).max().unwrap_or(0);
+    let bits: Vec<u32> = (0..width).map(|field| 32 - largest(field).leading_zeros()).collect();
+    if bits.iter().sum::<u32>() < 64 {
+        let pack = |row| (0..width).fold(0, |key, field| key << bits[field] | u64::from(cell(row, field)));
+        let mut keys: Vec<u64> = (0..count).map(pack).collect();
+        keys.sort_unstable();
+        let mut row = vec![0; width];
+        for mut key in keys {
+            for field in (0..width).rev() {
+                row[field] = (key & ((1 << bits[field]) - 1)) as u32;
+                key >>= bits[field];
+            }
+            rows.push(row.iter().copied());
+        }
+    } else {
+        let mut order: Vec<u32> = (0..count).collect();
+        order.sort_unstable_by(|&one, &other| (0..width).map(|f| cell(one, f)).cmp((0..width).map(|f| cell(other, f))));
+        order.into_iter().for_each(|view| rows.push((0..width).map(|field| cell(view, field))));
+    }
+    rows
 }
 
 /// A thread's words that occur in views, sorted and renumbered (the numbers go to `used`), and what lies below any word.
