@@ -21,7 +21,11 @@ pub struct Task {
     pub list_views: bool,
 }
 
-/// The record of one bound: all that a table or a plot needs.
+/// How many records are kept before those of long plateaus are thinned out.
+const MANY_ITERATIONS: usize = 4096;
+
+/// The record of one bound: all that a table or a plot needs. A run through very many bounds keeps all that brought new
+/// views, and of the others evenly spaced ones.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Iteration {
     /// The bound.
@@ -111,8 +115,17 @@ impl Outcome {
 
 /// Runs an engine until every property is answered or a limit is reached.
 pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outcome {
-    let verdicts = vec![None; task.properties.len()];
-    let mut run = Run { engine, task, verdicts, iterations: Vec::new(), state_bytes: 0, start: Instant::now() };
+    let mut run = Run {
+        verdicts: vec![None; task.properties.len()],
+        engine,
+        task,
+        iterations: Vec::new(),
+        state_bytes: 0,
+        start: Instant::now(),
+        before: (0, 0),
+        stride: 1,
+        quiet_records: 0,
+    };
     let reason = (0..).find_map(|bound| run.one_bound(bound, budget)).flatten();
     run.finish(reason, budget.work())
 }
@@ -124,6 +137,11 @@ struct Run<'a> {
     iterations: Vec<Iteration>,
     state_bytes: u64,
     start: Instant,
+    /// States and views before the last bound.
+    before: (u64, u64),
+    /// Records of plateaus are kept for the multiples of this bound; so many there are.
+    stride: u32,
+    quiet_records: usize,
 }
 
 impl Run<'_> {
@@ -151,7 +169,8 @@ impl Run<'_> {
     }
 
     fn record(&mut self, bound: u32, round: &Round) {
-        let (states, views) = self.iterations.last().map_or((0, 0), |last| (last.states, last.views));
+        let (states, views) = std::mem::replace(&mut self.before, (round.states, round.views));
+        self.thin_out();
         self.state_bytes = round.state_bytes;
         self.iterations.push(Iteration {
             bound,
@@ -164,6 +183,20 @@ impl Run<'_> {
             tested: false,
             complete: round.stopped.is_none(),
         });
+    }
+
+    /// Lets go of the record before the next one, if it is one of too many.
+    fn thin_out(&mut self) {
+        let stride = self.stride;
+        if self.iterations.pop_if(|last| last.new_views == 0 && !last.bound.is_multiple_of(stride)).is_none() {
+            self.quiet_records += usize::from(self.iterations.last().is_some_and(|last| last.new_views == 0));
+        }
+        if self.quiet_records >= MANY_ITERATIONS {
+            let stride = self.stride.saturating_mul(2);
+            self.iterations.retain(|record| record.new_views > 0 || record.bound.is_multiple_of(stride));
+            self.quiet_records = self.iterations.iter().filter(|record| record.new_views == 0).count();
+            self.stride = stride;
+        }
     }
 
     fn refute(&mut self, bound: u32, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
@@ -210,5 +243,111 @@ impl Run<'_> {
             views: if self.task.list_views { self.engine.views() } else { Vec::new() },
             work,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Evidence;
+    use tepui_cert::{Certificate, Trace};
+    use tepui_model::Digest;
+    use tepui_model::pushdown::{Property, Shared, State};
+
+    /// An engine that follows a script: the number of views at each bound, and whether a plateau there is the end.
+    struct Script {
+        views: Vec<u64>,
+        converges_at: Option<u32>,
+        violated_at: Option<u32>,
+        stops_at: Option<u32>,
+        bound: u32,
+    }
+
+    impl Engine for Script {
+        fn name(&self) -> &'static str {
+            "script"
+        }
+
+        fn resource(&self) -> &'static str {
+            "pages"
+        }
+
+        fn explore(&mut self, bound: u32, _: &mut Budget) -> Round {
+            self.bound = bound;
+            let views = self.views.get(bound as usize).or(self.views.last()).copied().unwrap_or(0);
+            let violated = if self.violated_at.is_some_and(|at| bound >= at) { vec![0] } else { Vec::new() };
+            let stopped = self.stops_at.filter(|&at| bound >= at).map(|_| Stop::Limit(Limit::Time));
+            Round { views, states: u64::from(bound), violated, stopped, ..Round::default() }
+        }
+
+        fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+            let certificate = Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new() };
+            let evidence =
+                Evidence { certificate, because: "the script ends".to_owned(), kind: "script", view_depth: 1 };
+            Ok(self.converges_at.filter(|&at| self.bound >= at).map(|_| evidence))
+        }
+
+        fn trace(&mut self, _: usize, _: &mut Budget) -> Result<Trace, Stop> {
+            let start = State { shared: Shared(0), stacks: Vec::new() };
+            let property = Property { name: "p".to_owned(), never: Vec::new() };
+            Ok(Trace { model: Digest::of(b""), property, start, steps: Vec::new() })
+        }
+
+        fn views(&self) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    fn script(views: &[u64]) -> Script {
+        Script { views: views.to_vec(), converges_at: None, violated_at: None, stops_at: None, bound: 0 }
+    }
+
+    fn run(mut engine: Script, properties: usize, bound_limit: Option<u32>) -> Outcome {
+        let properties = (0..properties).map(|number| format!("p{number}")).collect();
+        let task = Task { properties, bound_limit, prove: true, list_views: false };
+        drive(&mut engine, &task, &mut Budget::unlimited())
+    }
+
+    #[test]
+    fn a_plateau_is_not_a_proof() {
+        let outcome = run(Script { converges_at: Some(5), ..script(&[1, 4, 4, 4, 6]) }, 1, None);
+        assert_eq!((outcome.status(), outcome.cutoff), (Status::Safe, Some(4)));
+        let tested: Vec<_> = outcome.iterations.iter().filter(|it| it.tested).map(|it| it.bound).collect();
+        assert_eq!(tested, [2, 3, 5]);
+    }
+
+    #[test]
+    fn limits_become_unknown_and_nothing_else() {
+        let bounded = run(script(&[1, 2, 2]), 1, Some(3));
+        assert_eq!(bounded.properties[0].verdict, Verdict::Unknown(Reason::Limit(Limit::Bound)));
+        assert_eq!(bounded.iterations.last().map(|last| last.bound), Some(3));
+        let stopped = run(Script { stops_at: Some(1), converges_at: Some(0), ..script(&[1, 1]) }, 1, None);
+        assert_eq!(stopped.properties[0].verdict, Verdict::Unknown(Reason::Limit(Limit::Time)));
+        assert_eq!(stopped.cutoff, None);
+    }
+
+    #[test]
+    fn a_violation_found_before_a_limit_is_kept() {
+        let outcome = run(Script { stops_at: Some(2), violated_at: Some(2), ..script(&[1, 2, 3]) }, 2, None);
+        let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
+        assert_eq!(statuses, [Status::Unsafe, Status::Unknown]);
+        assert!(matches!(&outcome.properties[0].verdict, Verdict::Unsafe(refuted) if refuted.bound() == 2));
+    }
+
+    #[test]
+    fn an_unsafe_property_does_not_end_the_proof_of_another() {
+        let engine = Script { converges_at: Some(0), violated_at: Some(1), ..script(&[1, 2, 3, 3]) };
+        let outcome = run(engine, 2, None);
+        let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
+        assert_eq!(statuses, [Status::Unsafe, Status::Safe]);
+        assert_eq!((outcome.status(), outcome.cutoff), (Status::Unsafe, Some(2)));
+    }
+
+    #[test]
+    fn very_many_bounds_leave_few_records() {
+        let outcome = run(script(&[1, 2, 2, 3]), 1, Some(100_000));
+        let bounds: Vec<_> = outcome.iterations.iter().map(|iteration| iteration.bound).collect();
+        assert!(bounds.len() <= MANY_ITERATIONS + 4, "{}", bounds.len());
+        assert_eq!((bounds[..3].to_vec(), bounds.last()), (vec![0, 1, 3], Some(&100_000)));
     }
 }

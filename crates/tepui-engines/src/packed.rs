@@ -103,6 +103,22 @@ impl PackedSet {
         (self.slice(index)[field.word as usize] >> field.shift & field.mask()) as u32
     }
 
+    /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed again,
+    /// first field first, into fields of the given widths. The result is in no particular order.
+    pub fn into_words(mut self, widths: &[u32], change: impl Fn(&mut [u32])) -> Result<Vec<u64>, Self> {
+        if self.words > 1 || widths.iter().sum::<u32>() > 64 {
+            return Err(self);
+        }
+        self.table = HashTable::new();
+        let mut row = vec![0; self.fields.len()];
+        for word in &mut self.rows {
+            unpack(&self.fields, std::slice::from_ref(word), &mut row);
+            change(&mut row);
+            *word = row.iter().zip(widths).fold(0, |key, (&value, width)| key << width | u64::from(value));
+        }
+        Ok(self.rows)
+    }
+
     fn slice(&self, index: u32) -> &[u64] {
         &self.rows[index as usize * self.words..][..self.words]
     }

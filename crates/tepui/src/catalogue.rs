@@ -40,6 +40,14 @@ pub const ENGINES: &[EngineInfo] = &[
         paper: PAPER,
     },
     EngineInfo {
+        name: "contexts-explicit",
+        choice: Choice::Explicit,
+        resource: "contexts",
+        summary: "enumerated states; proved by whichever of contexts-states and contexts-views comes first",
+        applies: "pushdown models with finite contexts",
+        paper: PAPER,
+    },
+    EngineInfo {
         name: "contexts-states",
         choice: Choice::States,
         resource: "contexts",

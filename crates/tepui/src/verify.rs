@@ -10,11 +10,15 @@ use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Property, Symbol};
 
+use crate::ENGINES;
+
 /// Which engine to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// Whatever applies, side by side.
     Contexts,
+    /// Enumerated states, with either sequence as evidence.
+    Explicit,
     /// Enumerated states, and nothing but their collapse as evidence.
     States,
     /// Enumerated states, and nothing but the generator test as evidence.
@@ -91,7 +95,7 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
     let finite = finite_context(&Compiled::new(model));
     let explicit = match options.engine {
         Choice::Contexts => finite.iter().all(|&finite| finite),
-        Choice::States | Choice::Views => {
+        Choice::Explicit | Choice::States | Choice::Views => {
             if let Some(thread) = finite.iter().position(|&finite| !finite) {
                 return Ok(refuse(model, thread, options.engine, &task));
             }
@@ -106,7 +110,7 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
         let (name, sequences) = match options.engine {
             Choice::States => ("contexts-states", sequences(true, false)),
             Choice::Views => ("contexts-views", sequences(false, true)),
-            Choice::Contexts | Choice::Symbolic => ("contexts-explicit", sequences(true, true)),
+            _ => ("contexts-explicit", sequences(true, true)),
         };
         entrants.push(entrant(&task, move || contexts::explicit(name, model, sequences)));
     }
@@ -127,7 +131,7 @@ fn refuse(model: &Model, thread: usize, engine: Choice, task: &Task) -> Outcome 
         "thread {} can grow its stack without bound within one context, so states cannot be enumerated",
         model.threads()[thread].name
     );
-    let name = if engine == Choice::States { "contexts-states" } else { "contexts-views" };
+    let name = ENGINES.iter().find(|info| info.choice == engine).map_or("contexts", |info| info.name);
     Outcome::not_applicable(name, "contexts", task, &why)
 }
 

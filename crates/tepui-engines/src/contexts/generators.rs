@@ -25,9 +25,9 @@ use crate::pushdown::compiled::Compiled;
 
 /// How many depths are tried at one bound.
 const DEPTHS_AT_ONCE: usize = 2;
-/// Z may always have so many views, and beyond that a multiple of the number of states stored.
+/// Z may always have so many views, and beyond that a multiple of the number of states or views reached.
 const Z_ALWAYS: usize = 100_000;
-const Z_FOR_EACH_STATE: usize = 4;
+const Z_FOR_EACH: usize = 4;
 /// The depth beyond which nothing is tried when no bound will bring anything new.
 const LAST_DEPTH: usize = 40;
 
@@ -37,34 +37,52 @@ pub struct GeneratorTest {
     depth: usize,
     views: usize,
     too_large: bool,
+    work: u64,
 }
 
 impl GeneratorTest {
     /// A test that first cuts stacks at a depth.
     pub fn new(first_depth: usize) -> Self {
         let depth = first_depth.max(1);
-        Self { first_depth: depth, depth, views: 0, too_large: false }
+        Self { first_depth: depth, depth, views: 0, too_large: false, work: 0 }
     }
 
-    /// Tests whether the views reached are all there are.
+    /// Tests whether the views reached are all there are. While a plateau lasts, tests may take as much work as the
+    /// search and no more, unless the search is `exhausted`.
     pub fn run(
+        &mut self,
+        compiled: &Compiled,
+        reached: &PackedSet,
+        states: usize,
+        exhausted: bool,
+        budget: &mut Budget,
+    ) -> Result<Option<Evidence>, Stop> {
+        if reached.len() > self.views {
+            (self.views, self.depth) = (reached.len(), self.first_depth);
+        } else if !exhausted && self.work > budget.work() - self.work {
+            return Ok(None);
+        }
+        let start = budget.work();
+        let evidence = self.go_deeper(compiled, reached, states, budget);
+        self.work += budget.work() - start;
+        evidence
+    }
+
+    fn go_deeper(
         &mut self,
         compiled: &Compiled,
         reached: &PackedSet,
         states: usize,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
-        if reached.len() > self.views {
-            (self.views, self.depth) = (reached.len(), self.first_depth);
-        }
         for _ in 0..DEPTHS_AT_ONCE {
             let mut z = Abstraction::new(compiled, self.depth);
-            let limit = Z_ALWAYS.max(states.saturating_mul(Z_FOR_EACH_STATE));
+            let limit = Z_ALWAYS.max(states.max(reached.len()).saturating_mul(Z_FOR_EACH));
             self.too_large = z.fixpoint(limit, None, budget)? == Fixpoint::TooLarge;
             if self.too_large {
                 return Ok(None);
             }
-            if let Some(evidence) = relative_to(&z, compiled, reached, budget)? {
+            if let Some(evidence) = relative_to(z, compiled, reached, budget)? {
                 return Ok(Some(evidence));
             }
             self.depth += 1;
@@ -87,7 +105,7 @@ impl GeneratorTest {
 
 /// Proves the views reached inductive, relative to an over-approximation.
 fn relative_to(
-    z: &Abstraction<'_>,
+    z: Abstraction<'_>,
     compiled: &Compiled,
     reached: &PackedSet,
     budget: &mut Budget,
@@ -96,9 +114,9 @@ fn relative_to(
     let depth = z.depth();
     if possible.len() == reached.len() {
         let because = format!("every view that may exist at depth {depth} has been reached");
-        return Ok(Some(evidence(compiled, vec![z.lemma()], "generators", because)));
+        return Ok(Some(evidence(compiled, vec![z.into_lemma()], "generators", because)));
     }
-    let mut relative = Abstraction::with_tops(compiled);
+    let mut relative = Abstraction::new(compiled, 1);
     let judge = |row: &[u32]| match () {
         () if reached.find(row).is_some() => Judgement::Keep,
         () if possible.find(row).is_some() => Judgement::Escape,
@@ -108,7 +126,7 @@ fn relative_to(
         return Ok(None);
     }
     let because = format!("no pop can bring a view to light that is new and possible at depth {depth}");
-    Ok(Some(evidence(compiled, vec![z.lemma(), relative.lemma()], "generators", because)))
+    Ok(Some(evidence(compiled, vec![z.into_lemma(), relative.into_lemma()], "generators", because)))
 }
 
 /// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
@@ -123,7 +141,7 @@ pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Eviden
         if set.fixpoint(usize::MAX, Some(&|_| Judgement::Escape), budget)? == Fixpoint::Complete {
             *states = PackedSet::new([1]);
             let because = format!("no state is new with one more context, so all {count} states are known");
-            return Ok(evidence(compiled, vec![set.lemma()], "states", because));
+            return Ok(evidence(compiled, vec![set.into_lemma()], "states", because));
         }
     }
     unreachable!("at the height of the highest stack the views are the states, which are closed")

@@ -134,7 +134,8 @@ impl<L: Representation> Engine for Contexts<L> {
             evidence = L::collapsed(&mut self.search, budget)?;
         }
         if self.options.views && evidence.is_none() {
-            evidence = self.test.run(&self.search.compiled, &self.search.views, self.search.states.len(), budget)?;
+            let Search { compiled, views, states, .. } = &self.search;
+            evidence = self.test.run(compiled, views, states.len(), exhausted, budget)?;
             if evidence.is_none() && exhausted {
                 self.test.nothing_new_will_come()?;
             }

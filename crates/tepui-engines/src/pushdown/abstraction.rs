@@ -17,6 +17,8 @@
 //! the pair first occurs, *below* flows along edges between words, and a pop that waits for what may come to light is
 //! woken when something new does.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use tepui_cert::{Lemma, LemmaThread, Rows};
 use tepui_core::{Budget, Stop};
@@ -59,6 +61,8 @@ pub struct Abstraction<'a> {
     /// Pairs of a thread and a word with a symbol newly found below it.
     fresh: Vec<(usize, u32, Symbol)>,
     escaped: bool,
+    /// At depth 1, the number of a word is that of its symbol.
+    words_are_symbols: bool,
 }
 
 /// What is known about the words of one thread.
@@ -101,25 +105,16 @@ impl ThreadWords {
 }
 
 impl<'a> Abstraction<'a> {
-    /// An empty set of views of the given depth, which is at least 1.
+    /// An empty set of views of the given depth, which is at least 1. At depth 1 the number of a word is that of its
+    /// symbol.
     pub fn new(compiled: &'a Compiled, depth: usize) -> Self {
-        let threads = (0..compiled.threads()).map(|_| ThreadWords::default()).collect();
-        let largest = (0..=compiled.threads()).map(|field| if field == 0 { compiled.shared_count() } else { 1 });
-        Self {
-            compiled,
-            depth: depth.max(1),
-            threads,
-            views: PackedSet::new(largest),
-            fresh: Vec::new(),
-            escaped: false,
-        }
-    }
-
-    /// An empty set of views of depth 1, in which the number of a word is the number of its symbol.
-    pub fn with_tops(compiled: &'a Compiled) -> Self {
-        let mut set = Self::new(compiled, 1);
+        let threads: Vec<_> = (0..compiled.threads()).map(|_| ThreadWords::default()).collect();
+        let largest = (0..=threads.len()).map(|field| if field == 0 { compiled.shared_count() } else { 1 });
+        let views = PackedSet::new(largest);
+        let (depth, words_are_symbols) = (depth.max(1), depth <= 1);
+        let mut set = Self { compiled, depth, threads, views, fresh: Vec::new(), escaped: false, words_are_symbols };
         for thread in 0..compiled.threads() {
-            for symbol in 0..compiled.kind(thread).symbols {
+            for symbol in (0..compiled.kind(thread).symbols).take_while(|_| words_are_symbols) {
                 set.word_of(thread, &[Symbol(symbol)]);
             }
         }
@@ -174,7 +169,10 @@ impl<'a> Abstraction<'a> {
     }
 
     /// The views cut to depth 1: rows of a shared state and the tops.
-    pub fn tops(&self) -> PackedSet {
+    pub fn tops(&self) -> Cow<'_, PackedSet> {
+        if self.words_are_symbols {
+            return Cow::Borrowed(&self.views);
+        }
         let threads = self.compiled.kind_of.iter().map(|&kind| self.compiled.kinds[kind].symbols);
         let mut tops = PackedSet::new([self.compiled.shared_count()].into_iter().chain(threads));
         let mut row = vec![0; self.threads.len() + 1];
@@ -185,7 +183,7 @@ impl<'a> Abstraction<'a> {
             }
             tops.insert(&row);
         }
-        tops
+        Cow::Owned(tops)
     }
 
     /// The symbols that may lie directly below a word of a thread.
@@ -209,20 +207,23 @@ impl<'a> Abstraction<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn lemma(&self) -> Lemma {
-        let width = self.threads.len() + 1;
-        let mut row = vec![0; width];
+    pub fn into_lemma(self) -> Lemma {
+        let mut row = vec![0; self.threads.len() + 1];
         let mut used: Vec<Vec<Option<u32>>> = self.threads.iter().map(|words| vec![None; words.words.len()]).collect();
         for view in 0..self.views.len() as u32 {
             self.views.get(view, &mut row);
             row[1..].iter().zip(&mut used).for_each(|(&word, used)| used[word as usize] = Some(0));
         }
-        let threads = self.threads.iter().zip(&mut used).map(|(words, used)| lemma_thread(words, used)).collect();
-        let cell = |view: u32, field: usize| match self.views.field(view, field) {
-            shared if field == 0 => self.compiled.shared(shared).0,
-            word => used[field - 1][word as usize].unwrap_or(0),
+        let threads: Vec<_> =
+            self.threads.iter().zip(&mut used).map(|(words, used)| lemma_thread(words, used)).collect();
+        let renumber = |row: &mut [u32]| {
+            row[0] = self.compiled.shared(row[0]).0;
+            row[1..].iter_mut().zip(&used).for_each(|(word, used)| *word = used[*word as usize].unwrap_or(0));
         };
-        let views = sorted_rows(self.views.len() as u32, width, cell);
+        let largest = threads.iter().map(|thread| thread.words.len().saturating_sub(1) as u32);
+        let shared = self.compiled.shared(self.compiled.shared_count() - 1).0;
+        let widths: Vec<_> = [shared].into_iter().chain(largest).map(|number| 32 - number.leading_zeros()).collect();
+        let views = sorted_rows(self.views, &widths, renumber);
         Lemma { depth: self.depth as u32, threads, views }
     }
 
@@ -376,29 +377,31 @@ fn reveal(word: &[Symbol], symbol: Symbol) -> Vec<Symbol> {
     word[1..].iter().copied().chain([symbol]).collect()
 }
 
-/// A table of rows in ascending order. Rows that fit into a machine word are sorted as such.
-fn sorted_rows(count: u32, width: usize, cell: impl Fn(u32, usize) -> u32) -> Rows {
-    let mut rows = Rows::with_capacity(width, count as usize);
-    let largest = |field| (0..count).map(|row| cell(row, field)).max().unwrap_or(0);
-    let bits: Vec<u32> = (0..width).map(|field| 32 - largest(field).leading_zeros()).collect();
-    if bits.iter().sum::<u32>() < 64 {
-        let pack = |row| (0..width).fold(0, |key, field| key << bits[field] | u64::from(cell(row, field)));
-        let mut keys: Vec<u64> = (0..count).map(pack).collect();
-        keys.sort_unstable();
-        let mut row = vec![0; width];
-        for mut key in keys {
-            for field in (0..width).rev() {
-                row[field] = (key & ((1 << bits[field]) - 1)) as u32;
-                key >>= bits[field];
+/// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
+fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32])) -> Rows {
+    let mut rows = Rows::with_capacity(widths.len(), views.len());
+    let mut row = vec![0; widths.len()];
+    match views.into_words(widths, &renumber) {
+        Ok(mut words) => {
+            words.sort_unstable();
+            for mut word in words {
+                for (cell, &width) in row.iter_mut().zip(widths).rev() {
+                    *cell = (word & ((1 << width) - 1)) as u32;
+                    word >>= width;
+                }
+                rows.push(row.iter().copied());
             }
-            rows.push(row.iter().copied());
+            rows
         }
-    } else {
-        let mut order: Vec<u32> = (0..count).collect();
-        order.sort_unstable_by(|&one, &other| (0..width).map(|f| cell(one, f)).cmp((0..width).map(|f| cell(other, f))));
-        order.into_iter().for_each(|view| rows.push((0..width).map(|field| cell(view, field))));
+        Err(views) => {
+            for view in 0..views.len() as u32 {
+                views.get(view, &mut row);
+                renumber(&mut row);
+                rows.push(row.iter().copied());
+            }
+            rows.sorted().into_owned()
+        }
     }
-    rows
 }
 
 /// A thread's words that occur in views, sorted and renumbered (the numbers go to `used`), and what lies below any word.

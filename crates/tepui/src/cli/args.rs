@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tepui::{Choice, ENGINES};
 
@@ -84,12 +85,15 @@ pub(crate) struct ModelArgs {
     /// Only the property with this name; may be given several times
     #[arg(long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
+    /// Leave the properties aside: the question is which views there are
+    #[arg(long, conflicts_with_all = ["property", "target"])]
+    pub(crate) all_views: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
     /// The engine; `tepui engines` says what each is for
-    #[arg(long, default_value = "auto", value_parser = clap::builder::PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name)))]
+    #[arg(long, default_value = "auto", value_parser = engine_names())]
     pub(crate) engine: String,
     /// Stop after this time, with what was learned (60s, 5m, 1h30m)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -175,8 +179,11 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// The suite: a directory of models, or nothing for the corpus and the examples
-    pub(crate) suite: Option<PathBuf>,
+    /// Directories of models, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS names
+    pub(crate) suite: Vec<PathBuf>,
+    /// The engines to compare; may be given several times
+    #[arg(long, default_values = ["contexts-explicit", "contexts-symbolic"], value_parser = engine_names())]
+    pub(crate) engine: Vec<String>,
     /// Write the table as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -207,6 +214,10 @@ pub(crate) enum ShowFormat {
     Init,
     /// The properties in the form with numbers
     Spec,
+}
+
+fn engine_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -61,7 +61,7 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
     let render_one = |warning: &Diagnostic| render(std::slice::from_ref(warning), &sources);
     Ok(Loaded {
-        model: select(model, &args.property)?,
+        model: select(model, args)?,
         matching,
         warnings: warnings.iter().map(render_one).collect(),
         file: main.name.clone(),
@@ -104,7 +104,11 @@ fn text_or_file(given: Option<&str>, option: &str) -> Result<Option<Source>> {
     }
 }
 
-fn select(model: Model, names: &[String]) -> Result<Model> {
+fn select(model: Model, args: &ModelArgs) -> Result<Model> {
+    let names = &args.property;
+    if args.all_views {
+        return Ok(model.with_properties(Vec::new())?);
+    }
     if names.is_empty() {
         return Ok(model);
     }

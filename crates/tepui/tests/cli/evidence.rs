@@ -1,0 +1,121 @@
+//! Certificates and traces in files: who accepts them, and that the same run writes the same bytes.
+
+use std::io::Read as _;
+
+use crate::Room;
+
+/// Drops each line in turn; `command` must reject every one of these texts.
+#[track_caller]
+fn every_line_matters(room: &Room, command: &str, evidence: &str, model: &str) {
+    let text = room.read_text(evidence);
+    let lines: Vec<_> = text.lines().collect();
+    for dropped in 0..lines.len() {
+        let kept: Vec<_> =
+            lines.iter().enumerate().filter(|&(index, _)| index != dropped).map(|(_, line)| *line).collect();
+        room.write("tampered", kept.join("\n") + "\n");
+        let run = room.run(&format!("{command} tampered {model}"));
+        let shown = format!("without line {}: {}\n{}{}", dropped + 1, lines[dropped], run.stdout, run.stderr);
+        assert_eq!(run.code, Some(1), "{shown}");
+        assert!(run.stdout.starts_with("REJECTED  "), "{shown}");
+    }
+}
+
+#[test]
+fn a_certificate_without_one_of_its_lines_is_rejected() {
+    let room = Room::new();
+    room.expect("verify lock.cpds --certificate lock.cert", 0);
+    room.expect("check lock.cert lock.cpds", 0);
+    every_line_matters(&room, "check", "lock.cert", "lock.cpds");
+}
+
+#[test]
+fn a_trace_without_one_of_its_lines_is_rejected() {
+    let room = Room::new();
+    room.expect("verify race.cpds --trace race.trace", 1);
+    room.expect("replay race.trace race.cpds", 0);
+    every_line_matters(&room, "replay", "race.trace", "race.cpds");
+}
+
+/// What is replaced in a trace of race.cpds, and what the answer mentions.
+const TAMPERED_TRACES: &[(&str, &str, &str)] = &[
+    ("start 0 | 1 1", "start 0 | 2 1", "initial state"),
+    ("thread 2 rule 2 :", "thread 1 rule 2 :", "step 3"),
+    ("thread 2 rule 2 :", "thread 2 rule 3 :", "step 3"),
+    ("thread 2 rule 2 :", "thread 2 rule 9 :", "step 3"),
+    ("thread 2 rule 2 :", "thread 7 rule 2 :", "step 3"),
+    ("never * | 3 3", "never * | 2 3", "both-critical"),
+    ("end 4", "end 3", "4 steps"),
+    ("tepui trace 1", "tepui trace 2", "line 1"),
+];
+
+#[test]
+fn a_tampered_trace_is_rejected_with_its_place() {
+    let room = Room::new();
+    room.expect("verify race.cpds --trace race.trace", 1);
+    let text = room.read_text("race.trace");
+    for (from, to, mentioned) in TAMPERED_TRACES {
+        let tampered = text.replacen(from, to, 1);
+        assert_ne!(tampered, text, "{from}");
+        room.write("tampered", tampered);
+        let run = room.expect("replay tampered race.cpds", 1);
+        assert!(
+            run.stdout.starts_with("REJECTED  ") && run.stdout.contains(mentioned),
+            "{from} -> {to}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_property_goes_by_what_it_forbids_not_by_its_name() {
+    let room = Room::new();
+    room.expect("verify race.cpds --trace race.trace", 1);
+    room.write("renamed.cpds", room.read_text("race.cpds").replace("both-critical", "mutual-exclusion"));
+    let run = room.expect("replay race.trace renamed.cpds", 0);
+    assert!(run.stdout.contains("violate mutual-exclusion"), "{}", run.stdout);
+}
+
+#[test]
+fn a_compressed_certificate_holds_the_plain_one() {
+    let room = Room::new();
+    room.expect("verify lock.cpds --certificate plain.cert", 0);
+    room.expect("verify lock.cpds --certificate packed.cert.gz", 0);
+    let (plain, packed) = (room.read("plain.cert"), room.read("packed.cert.gz"));
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut unpacked).unwrap();
+    assert_eq!(unpacked, plain);
+    room.expect("check packed.cert.gz lock.cpds", 0);
+    for length in [2, 10, packed.len() / 2, packed.len() - 1] {
+        room.write("damaged.cert.gz", &packed[..length]);
+        let run = room.expect("check damaged.cert.gz lock.cpds", 1);
+        assert!(run.stdout.contains("damaged"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn evidence_is_written_only_for_what_was_found() {
+    let room = Room::new();
+    room.expect("verify lock.cpds --trace x.trace", 0);
+    room.expect("verify race.cpds --certificate x.cert", 1);
+    room.expect("verify race.cpds --certificate x.cert --trace x.trace --bound-limit 1", 3);
+    assert!(!room.path("x.trace").exists() && !room.path("x.cert").exists());
+}
+
+const RUNS: usize = 4;
+
+#[test]
+fn the_same_question_gets_the_same_bytes_whatever_the_number_of_threads() {
+    for (model, code) in [("lock.cpds", 0), ("race.cpds", 1), ("mixed.cpds", 1), ("crowd.cpds", 1), ("relay.pds", 1)] {
+        let files = |threads: usize| {
+            let room = Room::new();
+            let line = format!("verify {model} --threads {threads} --certificate x --trace y --views z");
+            room.expect(&line, code);
+            ["x", "y", "z"].map(|name| std::fs::read(room.path(name)).ok())
+        };
+        let expected = files(1);
+        assert!(expected[2].is_some(), "{model}");
+        for run in 0..RUNS {
+            assert!(files(1) == expected && files(2) == expected, "{model}, run {run}");
+        }
+    }
+}

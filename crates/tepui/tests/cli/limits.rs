@@ -1,0 +1,134 @@
+//! Runs that end before their answer: time, memory, Ctrl-C. They end with what was learned.
+//!
+//! `heights.cpds` and `words.cpds` can be explored for ever: no bound violates their property, none proves it. Nothing here
+//! depends on how fast the machine is, apart from [`PATIENCE`].
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Room;
+use crate::json::document;
+
+/// No run of these takes so long, unless it does not end at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[track_caller]
+fn expect_unknown(document: &Value, kind: &str) {
+    assert_eq!((&document["verdict"], &document["reason"]["kind"]), (&"unknown".into(), &kind.into()), "{document}");
+    assert!(document["cutoff"].is_null() && document["certificate"].is_null(), "{document}");
+}
+
+#[track_caller]
+fn expect_some_bound(document: &Value) {
+    assert!(document["bound_reached"].as_u64().is_some_and(|bound| bound > 0), "{document}");
+}
+
+#[test]
+fn a_timeout_ends_with_the_bound_reached() {
+    let room = Room::new();
+    for engine in ["auto", "contexts-states", "contexts-views", "contexts-symbolic"] {
+        let start = Instant::now();
+        let document = document(&room, &format!("verify heights.cpds --engine {engine} --timeout 0.3s"), 3);
+        assert!(start.elapsed() < PATIENCE, "{engine}: {:?}", start.elapsed());
+        expect_unknown(&document, "timeout");
+        expect_some_bound(&document);
+        assert!(document["seconds"].as_f64().unwrap() >= 0.3, "{engine}: {document}");
+    }
+}
+
+#[test]
+fn a_timeout_is_explained() {
+    let run = Room::new().expect("verify heights.cpds --timeout 300ms", 3);
+    for part in ["UNKNOWN  heights.cpds", "the time limit was reached", "were explored completely", "--timeout"] {
+        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+    }
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn no_time_at_all_is_a_clean_unknown() {
+    expect_unknown(&document(&Room::new(), "verify heights.cpds --timeout 0", 3), "timeout");
+}
+
+#[test]
+fn a_memory_limit_ends_with_the_bound_reached() {
+    let room = Room::new();
+    for engine in ["auto", "contexts-states"] {
+        let document = document(&room, &format!("verify words.cpds --engine {engine} --memory 30MB --timeout 300s"), 3);
+        expect_unknown(&document, "memory-limit");
+        expect_some_bound(&document);
+        // The system's own account of the peak may lag behind what was sampled.
+        assert!(document["peak_memory_bytes"].as_u64().unwrap() >= 20_000_000, "{document}");
+    }
+}
+
+#[test]
+fn a_memory_limit_is_explained() {
+    let run = Room::new().expect("verify words.cpds --engine contexts-states --memory 60MB", 3);
+    for part in ["UNKNOWN  words.cpds", "the memory limit was reached", "were explored completely", "--memory"] {
+        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+    }
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn no_memory_at_all_is_a_clean_unknown() {
+    expect_unknown(&document(&Room::new(), "verify heights.cpds --memory 1B", 3), "memory-limit");
+}
+
+#[cfg(target_os = "linux")]
+mod signals {
+    use std::process::{Child, Command};
+
+    use super::*;
+    use crate::Run;
+    use crate::json::check;
+
+    /// Processor time in clock ticks (of 10 ms) after which a run is well under way.
+    const UNDER_WAY: u64 = 20;
+
+    fn wait_until_under_way(child: &Child) {
+        let start = Instant::now();
+        while ticks(child.id()).is_none_or(|ticks| ticks < UNDER_WAY) {
+            assert!(start.elapsed() < PATIENCE, "the run does not get going");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The processor time that a process has used in its own code: the 12th field after the name, which is in brackets.
+    fn ticks(id: u32) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(11)?.parse().ok()
+    }
+
+    fn interrupted(line: &str, signal: &str) -> Run {
+        let room = Room::new();
+        let child = room.command(line).spawn().unwrap();
+        wait_until_under_way(&child);
+        let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        Run::from(child.wait_with_output().unwrap())
+    }
+
+    #[test]
+    fn an_interrupt_ends_with_the_bound_reached() {
+        for signal in ["INT", "TERM"] {
+            let run = interrupted("verify heights.cpds --timeout 300s --format json", signal);
+            assert_eq!((run.code, run.stderr.as_str()), (Some(3), ""), "{signal}: {}", run.stdout);
+            let document: Value = serde_json::from_str(&run.stdout).unwrap();
+            check("verify heights.cpds", &document);
+            expect_unknown(&document, "interrupted");
+            expect_some_bound(&document);
+        }
+    }
+
+    #[test]
+    fn an_interrupt_is_explained() {
+        let run = interrupted("explore words.cpds --bound 1000000 --timeout 300s", "INT");
+        assert_eq!(run.code, Some(3), "{}", run.stdout);
+        for part in ["UNKNOWN  words.cpds", "interrupted", "were explored completely"] {
+            assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+        }
+    }
+}
