@@ -93,9 +93,12 @@ fn property_line(property: &PropertyOutcome) -> String {
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let outcome = report.outcome;
     let mut facts = Vec::new();
+    let several = outcome.properties.len() > 1;
     for property in &outcome.properties {
         let why = match &property.verdict {
             Verdict::Safe(proven) => proven.evidence().because.clone(),
+            // With several properties, the lines above say it.
+            Verdict::Unsafe(_) | Verdict::Unknown(_) if several => continue,
             Verdict::Unsafe(refuted) => refuted_text(refuted),
             Verdict::Unknown(reason) => reason_text(reason),
         };
@@ -192,15 +195,21 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::NotApplicable(_)) => next.push("use --engine contexts or contexts-symbolic".to_owned()),
         _ => {}
     }
-    let status = outcome.status();
-    match (status, report.certificate, report.trace) {
-        (Status::Safe, Some(path), _) => next.push(format!("tepui check {path} {}", report.file)),
-        (Status::Safe, None, _) => {
-            next.push("--certificate FILE writes evidence that `tepui check` verifies".to_owned());
-        }
-        (Status::Unsafe, _, Some(path)) => next.push(format!("tepui replay {path} {}", report.file)),
-        (Status::Unsafe, _, None) => next.push("--trace FILE writes the schedule for `tepui replay`".to_owned()),
-        (Status::Unknown, ..) => {}
+    let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);
+    if having(Status::Unsafe).next().is_some() {
+        next.push(match report.trace {
+            Some(path) => format!("tepui replay {path} {}", report.file),
+            None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
+        });
+    }
+    if having(Status::Safe).next().is_some() {
+        let all = having(Status::Safe).count() == outcome.properties.len();
+        let some: String = having(Status::Safe).map(|property| format!(" --property {}", property.name)).collect();
+        let claim = if all { "" } else { some.as_str() };
+        next.push(match report.certificate {
+            Some(path) => format!("tepui check {path} {}{claim}", report.file),
+            None => "--certificate FILE writes evidence that `tepui check` verifies".to_owned(),
+        });
     }
     next
 }

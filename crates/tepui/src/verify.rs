@@ -4,7 +4,7 @@ use std::fmt;
 
 use tepui_core::{Budget, Engine, Entrant, Outcome, Task, drive, race};
 use tepui_engines::contexts::{self, Options as Sequences};
-use tepui_engines::pushdown::abstraction::Abstraction;
+use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_lang::pushdown::Matching;
@@ -128,7 +128,7 @@ fn entrant<'a, E: Engine>(task: &'a Task, engine: impl FnOnce() -> E + Send + 'a
 
 fn refuse(model: &Model, thread: usize, engine: Choice, task: &Task) -> Outcome {
     let why = format!(
-        "thread {} can grow its stack without bound within one context, so states cannot be enumerated",
+        "thread {} may grow its stack without bound within one context, so its states cannot be enumerated",
         model.threads()[thread].name
     );
     let name = ENGINES.iter().find(|info| info.choice == engine).map_or("contexts", |info| info.name);
@@ -149,7 +149,7 @@ fn with_some_property(model: &Model) -> Model {
 fn confirm(model: &Model, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let compiled = Compiled::new(model);
     let mut views = Abstraction::new(&compiled, 1);
-    if views.fixpoint(usize::MAX, None, budget).is_err() {
+    if views.fixpoint(usize::MAX, Fence::Open, budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }
     let omitted = |&(thread, word, revealed): &(usize, &[Symbol], Symbol)| {

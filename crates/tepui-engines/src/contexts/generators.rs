@@ -2,14 +2,14 @@
 //!
 //! Let `A = T(R_k)` be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect views: from
 //! equal views they lead to equal views, and since every view of A is that of a state one context earlier, their
-//! results are in A. So the first view outside A that some larger bound shows must emerge from a pop. *Generators* are the views that
-//! a pop may make of a view in A, given what may lie below the popped symbol. If no generator lies outside A, or each that does
-//! is known to be unreachable, nothing outside A is ever reached: A = T(R).
+//! results are in A. So the first view outside A that some larger bound shows must emerge from a pop. The views that may
+//! emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is complete if no generator of Z
+//! lies outside A: `G ∩ Z ⊆ A`.
 //!
-//! What is known to be unreachable is whatever lies outside an over-approximation Z of all views, the least inductive set of views of
-//! some depth b ([`Abstraction`]). The argument is then an induction over A relative to the lemma Z, and both together are
-//! the certificate. The test of the literature takes *all* views that may emerge from a pop, from wherever; restricting
-//! generators to those that emerge from A asks for less and proves the same.
+//! Here Z is the least inductive set of views of some depth b ([`Abstraction`]), and then the test can be put more simply. From
+//! a view of A, a push or overwrite of Z stays in A, and a pop leads to a generator of Z. So if `G ∩ Z ⊆ A`, then Z, which starts
+//! in A, never leaves it: the test succeeds iff Z stays within A. We compute Z fenced in by A; it either meets a
+//! generator outside, and is abandoned there, or it closes, and is the certificate.
 //!
 //! A test that fails at depth b is worth repeating only with a greater depth, or for more views. So the depth is raised
 //! while a plateau lasts, and starts anew with the next one, where a small depth, and a small certificate, may do.
@@ -20,7 +20,7 @@ use super::evidence;
 use super::search::Search;
 use super::stacks::Stacks;
 use crate::packed::PackedSet;
-use crate::pushdown::abstraction::{Abstraction, Fixpoint, Judgement};
+use crate::pushdown::abstraction::{Abstraction, Fence, Fixpoint};
 use crate::pushdown::compiled::Compiled;
 
 /// How many depths are tried at one bound.
@@ -75,17 +75,21 @@ impl GeneratorTest {
         states: usize,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
+        self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
             let mut z = Abstraction::new(compiled, self.depth);
             let limit = Z_ALWAYS.max(states.max(reached.len()).saturating_mul(Z_FOR_EACH));
-            self.too_large = z.fixpoint(limit, None, budget)? == Fixpoint::TooLarge;
-            if self.too_large {
-                return Ok(None);
+            match z.fixpoint(limit, Fence::Tops(reached), budget)? {
+                Fixpoint::Complete => {
+                    let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
+                    return Ok(Some(evidence(compiled, z.into_lemma(), "generators", because)));
+                }
+                Fixpoint::TooLarge => {
+                    self.too_large = true;
+                    return Ok(None);
+                }
+                Fixpoint::Escaped => self.depth += 1,
             }
-            if let Some(evidence) = relative_to(z, compiled, reached, budget)? {
-                return Ok(Some(evidence));
-            }
-            self.depth += 1;
         }
         Ok(None)
     }
@@ -103,32 +107,6 @@ impl GeneratorTest {
     }
 }
 
-/// Proves the views reached inductive, relative to an over-approximation.
-fn relative_to(
-    z: Abstraction<'_>,
-    compiled: &Compiled,
-    reached: &PackedSet,
-    budget: &mut Budget,
-) -> Result<Option<Evidence>, Stop> {
-    let possible = z.tops();
-    let depth = z.depth();
-    if possible.len() == reached.len() {
-        let because = format!("every view that may exist at depth {depth} has been reached");
-        return Ok(Some(evidence(compiled, vec![z.into_lemma()], "generators", because)));
-    }
-    let mut relative = Abstraction::new(compiled, 1);
-    let judge = |row: &[u32]| match () {
-        () if reached.find(row).is_some() => Judgement::Keep,
-        () if possible.find(row).is_some() => Judgement::Escape,
-        () => Judgement::Exclude,
-    };
-    if relative.fixpoint(usize::MAX, Some(&judge), budget)? != Fixpoint::Complete {
-        return Ok(None);
-    }
-    let because = format!("no pop can bring a view to light that is new and possible at depth {depth}");
-    Ok(Some(evidence(compiled, vec![z.into_lemma(), relative.into_lemma()], "generators", because)))
-}
-
 /// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
 /// that of the highest stack, form an inductive set; the least such depth gives the smallest certificate. The states are
 /// given up to make room for it.
@@ -137,11 +115,10 @@ pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Eviden
     let count = states.len();
     for depth in 1.. {
         let mut set = views_of_depth(compiled, states, locals, depth, budget)?;
-        // Every view of a state is in the set already: what turns up beyond those is not reachable.
-        if set.fixpoint(usize::MAX, Some(&|_| Judgement::Escape), budget)? == Fixpoint::Complete {
+        if set.fixpoint(usize::MAX, Fence::Preloaded, budget)? == Fixpoint::Complete {
             *states = PackedSet::new([1]);
             let because = format!("no state is new with one more context, so all {count} states are known");
-            return Ok(evidence(compiled, vec![set.into_lemma()], "states", because));
+            return Ok(evidence(compiled, set.into_lemma(), "states", because));
         }
     }
     unreachable!("at the height of the highest stack the views are the states, which are closed")

@@ -3,7 +3,8 @@
 //! Sets are minimal automata in canonical form, interned, so a set is one number and equal sets have equal numbers. What
 //! a context makes of a shared state and a set is a post* computation; it depends on nothing else, so it is done once and
 //! remembered, however many states it occurs in. A state is subsumed by another with the same shared state if each of its
-//! sets is included in the other's; inclusion of two sets is remembered as well.
+//! sets is included in the other's; inclusion of two sets is remembered as well. Stored states form a tree with one level
+//! for each thread, so that looking for one that subsumes another follows only branches whose sets are large enough.
 
 use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};
@@ -17,8 +18,10 @@ use crate::pushdown::compiled::Compiled;
 /// The sets of stacks of all kinds of threads.
 pub struct Languages {
     kinds: Vec<KindLanguages>,
-    /// The rows that were stored, by shared state.
-    stored: FxHashMap<u32, Vec<Box<[u32]>>>,
+    /// The rows that were stored, as trees; for each shared state the root of one.
+    roots: FxHashMap<u32, u32>,
+    /// For each node of a tree, the sets that the next thread has, each with the node below.
+    branches: Vec<Vec<(u32, u32)>>,
 }
 
 #[derive(Default)]
@@ -33,12 +36,42 @@ struct KindLanguages {
 impl Languages {
     /// No sets yet.
     pub fn new(compiled: &Compiled) -> Self {
-        Self { kinds: compiled.kinds.iter().map(|_| KindLanguages::default()).collect(), stored: FxHashMap::default() }
+        Self {
+            kinds: compiled.kinds.iter().map(|_| KindLanguages::default()).collect(),
+            roots: FxHashMap::default(),
+            branches: Vec::new(),
+        }
     }
 
     /// A set.
     pub fn set(&self, kind: usize, number: u32) -> &Dfa {
         &self.kinds[kind].sets[number as usize]
+    }
+
+    fn new_node(&mut self) -> u32 {
+        self.branches.push(Vec::new());
+        self.branches.len() as u32 - 1
+    }
+
+    fn root(&mut self, shared: u32) -> u32 {
+        if let Some(&root) = self.roots.get(&shared) {
+            return root;
+        }
+        let root = self.new_node();
+        self.roots.insert(shared, root);
+        root
+    }
+
+    fn store(&mut self, row: &[u32]) {
+        let mut node = self.root(row[0]);
+        for &set in &row[1..] {
+            let below = self.branches[node as usize].iter().find(|branch| branch.0 == set).map(|branch| branch.1);
+            node = below.unwrap_or_else(|| {
+                let new = self.new_node();
+                self.branches[node as usize].push((set, new));
+                new
+            });
+        }
     }
 }
 
@@ -92,17 +125,22 @@ impl Locals for Languages {
         &self.kinds[kind].tops[set as usize]
     }
 
-    fn covered(&mut self, compiled: &Compiled, row: &[u32]) -> bool {
-        let stored = self.stored.entry(row[0]).or_default();
-        let kinds = &mut self.kinds;
-        let covers = |large: &[u32]| {
-            (1..row.len()).all(|field| kinds[compiled.kind_of[field - 1]].includes(large[field], row[field]))
-        };
-        let covered = stored.iter().map(|large| &**large).any(covers);
-        if !covered {
-            stored.push(row.into());
+    fn covered(&mut self, compiled: &Compiled, row: &[u32], budget: &mut Budget) -> Result<bool, Stop> {
+        let mut work = vec![(self.root(row[0]), 1)];
+        while let Some((node, field)) = work.pop() {
+            if field == row.len() {
+                return Ok(true);
+            }
+            let languages = &mut self.kinds[compiled.kind_of[field - 1]];
+            for &(set, below) in &self.branches[node as usize] {
+                if languages.includes(set, row[field]) {
+                    work.push((below, field + 1));
+                }
+            }
+            budget.spend(1)?;
         }
-        covered
+        self.store(row);
+        Ok(false)
     }
 
     fn bytes(&self) -> u64 {
@@ -111,7 +149,7 @@ impl Locals for Languages {
             // Each automaton is held twice, as a value and as a key; 16 is the size of an edge, 40 that of a memo entry.
             edges * 2 * 16 + (kind.contexts.values().map(Vec::len).sum::<usize>()) * 8 + kind.included.len() * 40
         };
-        let rows: usize = self.stored.values().flatten().map(|row| row.len() * 4 + 16).sum();
-        (self.kinds.iter().map(kind).sum::<usize>() + rows) as u64
+        let branches: usize = self.branches.iter().map(|branches| branches.len() * 8 + 24).sum();
+        (self.kinds.iter().map(kind).sum::<usize>() + branches) as u64
     }
 }

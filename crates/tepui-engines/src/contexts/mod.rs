@@ -18,7 +18,7 @@ pub mod search;
 pub mod stacks;
 pub mod symbolic_trace;
 
-use tepui_cert::{Certificate, Step, Trace};
+use tepui_cert::{Certificate, Lemma, Step, Trace};
 use tepui_core::{Budget, Engine, Evidence, Round, Stop};
 use tepui_model::pushdown::Model;
 
@@ -176,8 +176,8 @@ impl<L: Representation> Engine for Contexts<L> {
 }
 
 /// Evidence whose properties are still to be filled in.
-fn evidence(compiled: &Compiled, lemmas: Vec<tepui_cert::Lemma>, kind: &'static str, because: String) -> Evidence {
-    let view_depth = lemmas.iter().map(|lemma| lemma.depth).max().unwrap_or(1);
-    let certificate = Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas };
+fn evidence(compiled: &Compiled, lemma: Lemma, kind: &'static str, because: String) -> Evidence {
+    let view_depth = lemma.depth;
+    let certificate = Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas: vec![lemma] };
     Evidence { certificate, because, kind, view_depth }
 }

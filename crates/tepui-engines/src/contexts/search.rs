@@ -41,7 +41,7 @@ pub trait Locals {
     fn tops(&self, kind: usize, local: u32) -> &[u32];
 
     /// Whether a row that is not yet stored is part of rows that are; if not, it will be stored.
-    fn covered(&mut self, compiled: &Compiled, row: &[u32]) -> bool;
+    fn covered(&mut self, compiled: &Compiled, row: &[u32], budget: &mut Budget) -> Result<bool, Stop>;
 
     /// Bytes held.
     fn bytes(&self) -> u64;
@@ -154,7 +154,7 @@ impl<L: Locals> Search<L> {
             digits: vec![0; threads],
         };
         if self.starts.len() == 1 {
-            self.store_initial(&mut level);
+            self.store_initial(&mut level, budget)?;
         }
         for seed in seeds {
             for thread in 0..threads as u16 {
@@ -196,12 +196,12 @@ impl<L: Locals> Search<L> {
         self.states.bytes() + self.views.bytes() + self.locals.bytes() + links as u64
     }
 
-    fn store_initial(&mut self, level: &mut Level) {
+    fn store_initial(&mut self, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
         level.row[0] = self.compiled.init;
         for (thread, stack) in self.compiled.initial_words().enumerate() {
             level.row[thread + 1] = self.locals.initial(self.compiled.kind_of[thread], &stack);
         }
-        let covered = self.locals.covered(&self.compiled, &level.row);
+        let covered = self.locals.covered(&self.compiled, &level.row, budget)?;
         debug_assert!(!covered, "nothing covers the first state");
         let (state, _) = self.states.insert(&level.row);
         level.reached_by.grow();
@@ -209,6 +209,7 @@ impl<L: Locals> Search<L> {
         if L::WHOLE_CONTEXTS {
             self.links.push(Link { parent: 0, thread: 0 });
         }
+        Ok(())
     }
 
     /// Everything that one thread reaches, alone, from a state of the level before.
@@ -225,18 +226,18 @@ impl<L: Locals> Search<L> {
             budget.spend(level.images.len() as u64 + 1)?;
             for image in 0..level.images.len() {
                 (level.row[0], level.row[field]) = level.images[image];
-                self.store(state, thread, level);
+                self.store(state, thread, level, budget)?;
             }
         }
         Ok(())
     }
 
-    fn store(&mut self, parent: u32, thread: u16, level: &mut Level) {
-        if L::WHOLE_CONTEXTS
-            && self.states.find(&level.row).is_none()
-            && self.locals.covered(&self.compiled, &level.row)
-        {
-            return;
+    fn store(&mut self, parent: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
+        if L::WHOLE_CONTEXTS && self.states.find(&level.row).is_none() {
+            // A stored row may be larger than this one: then there is nothing new in it.
+            if self.locals.covered(&self.compiled, &level.row, budget)? {
+                return Ok(());
+            }
         }
         let (state, new) = self.states.insert(&level.row);
         if new {
@@ -250,6 +251,7 @@ impl<L: Locals> Search<L> {
         if runs_on && !L::WHOLE_CONTEXTS {
             level.work.push(state);
         }
+        Ok(())
     }
 
     /// Notes the views of a new state, whose row is at hand: one for each combination of its locals' tops.

@@ -132,8 +132,8 @@ impl Locals for Stacks {
         std::slice::from_ref(&self.kinds[kind].nodes[stack as usize].top)
     }
 
-    fn covered(&mut self, _: &Compiled, _: &[u32]) -> bool {
-        false
+    fn covered(&mut self, _: &Compiled, _: &[u32], _: &mut Budget) -> Result<bool, Stop> {
+        Ok(false)
     }
 
     fn bytes(&self) -> u64 {

@@ -17,8 +17,6 @@
 //! the pair first occurs, *below* flows along edges between words, and a pop that waits for what may come to light is
 //! woken when something new does.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 use tepui_cert::{Lemma, LemmaThread, Rows};
 use tepui_core::{Budget, Stop};
@@ -27,19 +25,16 @@ use tepui_model::pushdown::{Action, Symbol};
 use super::compiled::Compiled;
 use crate::packed::PackedSet;
 
-/// What a caller says of a view that the fixpoint is about to add.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Judgement {
-    /// Goes into the set.
-    Keep,
-    /// Known from elsewhere not to be reachable: left out.
-    Exclude,
-    /// The caller hoped it would not turn up: the computation ends.
-    Escape,
+/// Where a fixpoint computation may go.
+#[derive(Clone, Copy)]
+pub enum Fence<'f> {
+    /// Everywhere.
+    Open,
+    /// To views whose tops are in this set, given as rows of a shared state and symbols.
+    Tops(&'f PackedSet),
+    /// To no views but those that were preloaded.
+    Preloaded,
 }
-
-/// Judges a view by its row: the shared state and, for each thread, a number from [`Abstraction::word_of`].
-pub type Judge<'j> = &'j dyn Fn(&[u32]) -> Judgement;
 
 /// How a fixpoint computation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +43,7 @@ pub enum Fixpoint {
     Complete,
     /// More views than the caller allowed for.
     TooLarge,
-    /// A view turned up that the caller had hoped would not.
+    /// A view beyond the fence turned up.
     Escaped,
 }
 
@@ -61,8 +56,8 @@ pub struct Abstraction<'a> {
     /// Pairs of a thread and a word with a symbol newly found below it.
     fresh: Vec<(usize, u32, Symbol)>,
     escaped: bool,
-    /// At depth 1, the number of a word is that of its symbol.
-    words_are_symbols: bool,
+    /// The tops of the view at hand.
+    tops: Vec<u32>,
 }
 
 /// What is known about the words of one thread.
@@ -105,20 +100,12 @@ impl ThreadWords {
 }
 
 impl<'a> Abstraction<'a> {
-    /// An empty set of views of the given depth, which is at least 1. At depth 1 the number of a word is that of its
-    /// symbol.
+    /// An empty set of views of the given depth, which is at least 1.
     pub fn new(compiled: &'a Compiled, depth: usize) -> Self {
         let threads: Vec<_> = (0..compiled.threads()).map(|_| ThreadWords::default()).collect();
         let largest = (0..=threads.len()).map(|field| if field == 0 { compiled.shared_count() } else { 1 });
-        let views = PackedSet::new(largest);
-        let (depth, words_are_symbols) = (depth.max(1), depth <= 1);
-        let mut set = Self { compiled, depth, threads, views, fresh: Vec::new(), escaped: false, words_are_symbols };
-        for thread in 0..compiled.threads() {
-            for symbol in (0..compiled.kind(thread).symbols).take_while(|_| words_are_symbols) {
-                set.word_of(thread, &[Symbol(symbol)]);
-            }
-        }
-        set
+        let (views, tops) = (PackedSet::new(largest), vec![0; threads.len() + 1]);
+        Self { compiled, depth: depth.max(1), threads, views, fresh: Vec::new(), escaped: false, tops }
     }
 
     /// The number of a stack's word, given top first with the marker at the end.
@@ -127,18 +114,17 @@ impl<'a> Abstraction<'a> {
         self.threads[thread].intern(&stack[..length])
     }
 
-    /// Computes the least inductive set, relative to what `judge` excludes. Ends early when it has more than `limit`
-    /// views, or when one escapes.
-    pub fn fixpoint(&mut self, limit: usize, judge: Option<Judge<'_>>, budget: &mut Budget) -> Result<Fixpoint, Stop> {
+    /// Computes the least inductive set. Ends early when it has more than `limit` views, or leaves the fence.
+    pub fn fixpoint(&mut self, limit: usize, fence: Fence<'_>, budget: &mut Budget) -> Result<Fixpoint, Stop> {
         let mut row = self.start();
-        self.admit(&row, judge);
+        self.admit(&row, fence);
         let mut next = 0;
         while next < self.views.len() || !self.fresh.is_empty() {
             let steps = if next < self.views.len() {
                 next += 1;
-                self.expand(next as u32 - 1, &mut row, judge)
+                self.expand(next as u32 - 1, &mut row, fence)
             } else if let Some((thread, word, symbol)) = self.fresh.pop() {
-                self.wake(thread, word, symbol, &mut row, judge)
+                self.wake(thread, word, symbol, &mut row, fence)
             } else {
                 0
             };
@@ -151,45 +137,6 @@ impl<'a> Abstraction<'a> {
             budget.spend(steps)?;
         }
         Ok(if self.escaped { Fixpoint::Escaped } else { Fixpoint::Complete })
-    }
-
-    /// The number of views.
-    pub fn len(&self) -> usize {
-        self.views.len()
-    }
-
-    /// Whether there is no view.
-    pub fn is_empty(&self) -> bool {
-        self.views.is_empty()
-    }
-
-    /// The depth of the views.
-    pub fn depth(&self) -> usize {
-        self.depth
-    }
-
-    /// The views cut to depth 1: rows of a shared state and the tops.
-    pub fn tops(&self) -> Cow<'_, PackedSet> {
-        if self.words_are_symbols {
-            return Cow::Borrowed(&self.views);
-        }
-        let threads = self.compiled.kind_of.iter().map(|&kind| self.compiled.kinds[kind].symbols);
-        let mut tops = PackedSet::new([self.compiled.shared_count()].into_iter().chain(threads));
-        let mut row = vec![0; self.threads.len() + 1];
-        for view in 0..self.views.len() as u32 {
-            self.views.get(view, &mut row);
-            for (cell, words) in row[1..].iter_mut().zip(&self.threads) {
-                *cell = words.words[*cell as usize].word[0].0;
-            }
-            tops.insert(&row);
-        }
-        Cow::Owned(tops)
-    }
-
-    /// The symbols that may lie directly below a word of a thread.
-    pub fn below(&self, thread: usize, word: &[Symbol]) -> &[Symbol] {
-        let words = &self.threads[thread];
-        words.number.get(word).map_or(&[], |&word| &words.words[word as usize].below)
     }
 
     /// Pairs of a thread, a word that some view pops, and a symbol below it.
@@ -241,22 +188,28 @@ impl<'a> Abstraction<'a> {
         row
     }
 
-    fn admit(&mut self, row: &[u32], judge: Option<Judge<'_>>) {
-        let judgement = match judge {
-            Some(judge) if self.views.find(row).is_none() => judge(row),
-            _ => Judgement::Keep,
+    fn admit(&mut self, row: &[u32], fence: Fence<'_>) {
+        let inside = match fence {
+            Fence::Open => true,
+            Fence::Preloaded => self.views.find(row).is_some(),
+            Fence::Tops(allowed) => self.views.find(row).is_some() || allowed.find(self.tops_of(row)).is_some(),
         };
-        match judgement {
-            Judgement::Keep => {
-                self.views.insert(row);
-            }
-            Judgement::Exclude => {}
-            Judgement::Escape => self.escaped = true,
+        if inside {
+            self.views.insert(row);
         }
+        self.escaped |= !inside;
+    }
+
+    fn tops_of(&mut self, row: &[u32]) -> &[u32] {
+        self.tops[0] = row[0];
+        for ((top, words), &word) in self.tops[1..].iter_mut().zip(&self.threads).zip(&row[1..]) {
+            *top = words.words[word as usize].word[0].0;
+        }
+        &self.tops
     }
 
     /// Adds the successors of one view; returns how many there were.
-    fn expand(&mut self, view: u32, row: &mut [u32], judge: Option<Judge<'_>>) -> u64 {
+    fn expand(&mut self, view: u32, row: &mut [u32], fence: Fence<'_>) -> u64 {
         self.views.get(view, row);
         let mut steps = 1;
         for thread in 0..self.threads.len() {
@@ -269,7 +222,7 @@ impl<'a> Abstraction<'a> {
                 match self.threads[thread].reactions[reaction] {
                     Reaction::Become(shared, word) => {
                         (row[0], row[thread + 1]) = (shared, word);
-                        self.admit(row, judge);
+                        self.admit(row, fence);
                         steps += 1;
                     }
                     Reaction::Reveal(shared) => {
@@ -278,7 +231,7 @@ impl<'a> Abstraction<'a> {
                             let info = &self.threads[thread].words[pair.1 as usize];
                             let revealed = reveal(&info.word, info.below[index]);
                             (row[0], row[thread + 1]) = (shared, self.threads[thread].intern(&revealed));
-                            self.admit(row, judge);
+                            self.admit(row, fence);
                             steps += 1;
                         }
                     }
@@ -290,7 +243,7 @@ impl<'a> Abstraction<'a> {
     }
 
     /// A symbol was found below a word: tells the heirs, and the pops that waited for it.
-    fn wake(&mut self, thread: usize, word: u32, symbol: Symbol, row: &mut [u32], judge: Option<Judge<'_>>) -> u64 {
+    fn wake(&mut self, thread: usize, word: u32, symbol: Symbol, row: &mut [u32], fence: Fence<'_>) -> u64 {
         for heir in self.threads[thread].words[word as usize].heirs.clone() {
             self.add_below(thread, heir, symbol);
         }
@@ -303,7 +256,7 @@ impl<'a> Abstraction<'a> {
                 let (view, shared) = self.threads[thread].words[word as usize].waiting[index];
                 self.views.get(view, row);
                 (row[0], row[thread + 1]) = (shared, revealed);
-                self.admit(row, judge);
+                self.admit(row, fence);
             }
         }
         waiting as u64 + 1

@@ -122,8 +122,12 @@ fn run_once(model: &Path, engine: &str, job: &'static str, certificate: &Path) -
     }
     let number = |name: &str| report[name].as_u64().unwrap_or(0);
     let violated = report["properties"].as_array().into_iter().flatten().filter_map(|one| one["bound"].as_u64()).min();
+    let safe = report["properties"].as_array().into_iter().flatten().filter(|one| one["verdict"] == "safe");
+    let safe: Vec<_> = safe.filter_map(|one| one["name"].as_str()).collect();
+    let claim =
+        if job == "views" { vec!["--all-views"] } else { safe.into_iter().flat_map(|p| ["--property", p]).collect() };
     let check_seconds = match report["certificate"].as_str() {
-        Some(_) => Some(check(model, job, certificate)?),
+        Some(_) => Some(check(model, &claim, certificate)?),
         None => None,
     };
     let (states, peak) = (number("states"), number("peak_memory_bytes"));
@@ -143,9 +147,9 @@ fn run_once(model: &Path, engine: &str, job: &'static str, certificate: &Path) -
     }))
 }
 
-fn check(model: &Path, job: &str, certificate: &Path) -> Result<f64> {
+fn check(model: &Path, claim: &[&str], certificate: &Path) -> Result<f64> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("check").arg(certificate).arg(model).args((job == "views").then_some("--all-views"));
+    command.arg("check").arg(certificate).arg(model).args(claim);
     let start = Instant::now();
     let output = command.output()?;
     if !output.status.success() {

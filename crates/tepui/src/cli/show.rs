@@ -63,9 +63,10 @@ fn rule_counts(thread: &Thread) -> [usize; 4] {
 }
 
 /// The number of views that shared states and symbols allow for.
-fn conceivable_views(model: &Model) -> f64 {
-    let symbols = model.threads().iter().map(|thread| f64::from(thread.symbol_count()));
-    symbols.product::<f64>() * f64::from(model.shared().count())
+fn conceivable_views(model: &Model) -> String {
+    let mut factors = model.threads().iter().map(|thread| u64::from(thread.symbol_count()));
+    let exact = factors.try_fold(u64::from(model.shared().count()), u64::checked_mul);
+    exact.map_or_else(|| "more than 10^19".to_owned(), grouped)
 }
 
 fn summary(loaded: &Loaded) -> String {
@@ -75,7 +76,7 @@ fn summary(loaded: &Loaded) -> String {
     let _ = writeln!(out, "  shared states  {}", grouped(u64::from(model.shared().count())));
     let _ = writeln!(out, "  threads        {}", model.threads().len());
     let _ = writeln!(out, "  initial state  {}", model.display_state(model.init()));
-    let _ = writeln!(out, "  views          at most {:.4e}", conceivable_views(model));
+    let _ = writeln!(out, "  views          at most {}", conceivable_views(model));
     let finite_all = finite.iter().all(|&finite| finite);
     let engines =
         if finite_all { "states can be enumerated" } else { "states cannot be enumerated, only sets of stacks" };

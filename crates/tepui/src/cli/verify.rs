@@ -134,10 +134,10 @@ fn explain_matching(model: &Model, missing: &UnsupportedMatching) -> anyhow::Err
     let thread = &model.threads()[missing.thread];
     let (popped, revealed) = (thread.symbol_name(missing.popped), thread.symbol_name(missing.revealed));
     anyhow::anyhow!(
-        "the matching omits a pair that is needed: in thread {}, {revealed} may come to light after {popped} is popped",
+        "the matching omits a pair that is needed: in thread {}, {revealed} may come to light after {popped} is popped\n  \
+         help: add the line `{popped} {revealed}`, or leave --matching out: what may come to light is worked out anyway",
         thread.name
     )
-    .context(format!("add the line `{popped} {revealed}`, or leave --matching out: it is worked out from the rules"))
 }
 
 /// Reads a whole file as text.

@@ -119,3 +119,30 @@ fn the_same_question_gets_the_same_bytes_whatever_the_number_of_threads() {
         }
     }
 }
+
+/// Runs a line, and then the command that its report advises, which must be content with what was written.
+#[track_caller]
+fn follow_the_advice(line: &str, code: i32) {
+    let room = Room::new();
+    let report = room.expect(line, code).stdout;
+    let advice = report.lines().find_map(|line| line.trim().strip_prefix("next: tepui "));
+    room.expect(advice.unwrap_or_else(|| panic!("{line} advises nothing: {report}")), 0);
+}
+
+#[test]
+fn the_advice_of_a_report_can_be_followed() {
+    follow_the_advice("verify lock.cpds --certificate x.cert", 0);
+    follow_the_advice("verify open.cpds --certificate x.cert.gz", 0);
+    follow_the_advice("verify race.cpds --trace x.trace", 1);
+    follow_the_advice("verify mixed.cpds --trace x.trace", 1);
+    follow_the_advice("explore relay.pds --bound 4 --trace x.trace", 1);
+}
+
+#[test]
+#[ignore = "the advice leaves out --property, --init, --target and --all-views"]
+fn the_advice_of_a_report_about_a_selection_can_be_followed() {
+    follow_the_advice("verify mixed.cpds --property server-gone --certificate x.cert", 0);
+    follow_the_advice("verify lock.cpds --init 'held|enter,idle' --certificate x.cert", 0);
+    follow_the_advice("verify lock.cpds --target 'held|idle,idle' --certificate x.cert", 0);
+    follow_the_advice("verify lock.cpds --target 'held|work,*' --trace x.trace", 1);
+}

@@ -27,7 +27,7 @@ fn expect_some_bound(document: &Value) {
 #[test]
 fn a_timeout_ends_with_the_bound_reached() {
     let room = Room::new();
-    for engine in ["auto", "contexts-states", "contexts-views", "contexts-symbolic"] {
+    for engine in ["auto", "contexts-explicit", "contexts-states", "contexts-views", "contexts-symbolic"] {
         let start = Instant::now();
         let document = document(&room, &format!("verify heights.cpds --engine {engine} --timeout 0.3s"), 3);
         assert!(start.elapsed() < PATIENCE, "{engine}: {:?}", start.elapsed());

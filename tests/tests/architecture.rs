@@ -1,0 +1,92 @@
+//! The rules of ARCHITECTURE.md that types cannot enforce.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// All crates of the workspace that a crate needs, directly or not, outside its tests.
+fn depends_on(package: &str) -> Vec<String> {
+    let arguments = ["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--offline"];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = String::from_utf8(output.stdout).unwrap();
+    let names = names.lines().filter_map(|line| line.split(' ').next()).filter(|name| name.starts_with("tepui"));
+    names.filter(|&name| name != package).map(str::to_owned).collect()
+}
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push((path.clone(), fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_checker_depends_on_the_model_and_the_vocabulary_only() {
+    let mut needs = depends_on("tepui-check");
+    needs.sort();
+    needs.dedup();
+    assert_eq!(needs, ["tepui-cert", "tepui-model"]);
+}
+
+#[test]
+fn engines_know_no_language_and_no_checker() {
+    for forbidden in ["tepui-lang", "tepui-check", "tepui-report", "tepui"] {
+        assert!(!depends_on("tepui-engines").iter().any(|name| name == forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn the_loop_over_bounds_exists_once() {
+    let loops: Vec<_> = sources("crates").into_iter().filter(|(_, text)| text.contains(".explore(")).collect();
+    let files: Vec<_> = loops.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(files, ["driver.rs"]);
+}
+
+#[test]
+fn only_the_binary_touches_the_world() {
+    let worldly = ["std::fs", "std::env", "std::process", "println!", "eprintln!", "stdout()", "stderr()"];
+    for (path, text) in sources("crates") {
+        let place = path.strip_prefix(root()).unwrap().display().to_string();
+        if place.starts_with("crates/tepui/") || place.contains("/tests/") {
+            continue;
+        }
+        let product = text.split("#[cfg(test)]").next().unwrap();
+        for word in worldly {
+            assert!(!product.contains(word), "{place} mentions {word}");
+        }
+    }
+}
+
+#[test]
+fn every_path_that_the_map_names_exists() {
+    let map = read("ARCHITECTURE.md");
+    let quoted = map.split('`').skip(1).step_by(2);
+    let paths: Vec<_> = quoted.filter(|text| looks_like_a_path(text)).collect();
+    assert!(paths.len() > 20, "only {} paths were recognized", paths.len());
+    for path in paths {
+        assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
+    }
+}
+
+fn looks_like_a_path(text: &str) -> bool {
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+    plain && (text.contains('/') || [".md", ".rs", ".toml"].iter().any(|end| text.ends_with(end)))
+}
