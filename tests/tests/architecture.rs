@@ -1,5 +1,7 @@
 //! The rules of ARCHITECTURE.md that types cannot enforce.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

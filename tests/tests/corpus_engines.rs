@@ -1,5 +1,7 @@
 //! The engines on the corpus of published systems: views, cutoffs, counts for each bound, targets, finiteness.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use tepui::{Choice, Options, self_check, verify};

@@ -2,6 +2,8 @@
 //!
 //! `TEPUI_RANDOM_SYSTEMS=N` runs N systems instead of the usual number.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 
 use tepui::{Choice, Options, self_check, verify};

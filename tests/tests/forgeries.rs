@@ -101,7 +101,7 @@ impl Claim {
     }
 
     fn starts_right(&self, model: &Model) -> bool {
-        let texts: Vec<_> = model.init().stacks.iter().map(text).collect();
+        let texts: Vec<_> = model.init().stacks.iter().map(|stack| text(stack)).collect();
         texts.iter().enumerate().all(|(thread, text)| self.lists(thread, text)) && self.has(model.init())
     }
 
@@ -207,7 +207,9 @@ impl Claim {
     fn lemma(&self, threads: usize) -> Lemma {
         let words = |thread: usize| self.views.iter().map(|view| &view.1[thread]).collect::<BTreeSet<_>>();
         let words: Vec<Vec<_>> = (0..threads).map(|thread| words(thread).into_iter().collect()).collect();
-        let number = |(thread, word): (usize, &Word)| words[thread].iter().position(|&own| own == word).unwrap() as u32;
+        let number = |(thread, word): (usize, &Word)| {
+            words[thread].iter().position(|&own| own == word).expect("the word of a view") as u32
+        };
         let row = |view: &WordView| [view.0].into_iter().chain(view.1.iter().enumerate().map(number)).collect();
         let part = |thread: usize| LemmaThread {
             words: words[thread].iter().map(|word| symbols(word)).collect(),
@@ -228,7 +230,7 @@ fn symbols(word: &[u32]) -> Vec<Symbol> {
 }
 
 /// A stack from its top, with the marker at the end.
-fn text(stack: &Vec<Symbol>) -> Word {
+fn text(stack: &[Symbol]) -> Word {
     stack.iter().rev().map(|symbol| symbol.0).chain([0]).collect()
 }
 
@@ -312,11 +314,11 @@ fn lockstep(m: usize) -> Model {
     let popper = |from, to| thread("popper", 1, vec![rule(from, 1, to, &[])]);
     let stack = vec![1; m];
     let model = system(2, vec![popper(0, 1), popper(1, 0)], state(0, &[&stack, &stack]));
-    model.with_properties(vec![never(Some(0), &[Some(0), Some(1)])]).unwrap()
+    model.with_properties(vec![never(Some(0), &[Some(0), Some(1)])]).expect("it fits")
 }
 
 fn handmade() -> Vec<Model> {
-    let with = |model: Model, property| model.with_properties(vec![property]).unwrap();
+    let with = |model: Model, property| model.with_properties(vec![property]).expect("it fits");
     vec![
         with(systems::handshake(), never(Some(0), &[Some(2), None])),
         with(systems::stutter(), never(Some(1), &[Some(0), None])),
@@ -329,7 +331,7 @@ fn handmade() -> Vec<Model> {
 
 fn run(model: &Model, engine: Choice) -> Outcome {
     let options = Options { engine, bound_limit: Some(8), cores: 1, ..Options::default() };
-    verify(model, &options, &Budget::unlimited()).unwrap()
+    verify(model, &options, &Budget::unlimited()).expect("there is no matching")
 }
 
 /// The certificate of a run, with the model cut to the properties that it proves.
@@ -340,7 +342,7 @@ fn proof(model: &Model, outcome: &Outcome) -> Option<(Model, Certificate)> {
     })?;
     let proved = |property: &&Property| certificate.properties.contains(property);
     let properties = model.properties().iter().filter(proved).cloned().collect();
-    Some((model.clone().with_properties(properties).unwrap(), certificate))
+    Some((model.clone().with_properties(properties).expect("they are its own"), certificate))
 }
 
 const ENGINES: [Choice; 4] = [Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic];
@@ -443,6 +445,9 @@ fn drop_views(certificate: &Certificate) -> Vec<Certificate> {
     certificate.lemmas.iter().enumerate().flat_map(each).collect()
 }
 
+/// What a thread's part of a lemma lists below its words.
+type Below = Vec<(Vec<Symbol>, Vec<Symbol>)>;
+
 /// All entries of *below*: lemma, thread, entry.
 fn entries(certificate: &Certificate) -> Vec<(usize, usize, usize)> {
     let mut found = Vec::new();
@@ -458,7 +463,7 @@ fn change_below(certificate: &Certificate) -> Vec<Certificate> {
     let mut forged = Vec::new();
     for (number, thread, entry) in entries(certificate) {
         let part = |lemma: &mut Lemma| std::mem::take(&mut lemma.threads[thread].below);
-        let mut with_entry = |change: &dyn Fn(&mut Vec<(Vec<Symbol>, Vec<Symbol>)>)| {
+        let mut with_entry = |change: &dyn Fn(&mut Below)| {
             forged.push(with_lemma(certificate, number, |lemma| {
                 let mut below = part(lemma);
                 change(&mut below);
@@ -511,7 +516,7 @@ fn change_words(certificate: &Certificate, rng: &mut Rng) -> Vec<Certificate> {
             with_words(&|words| _ = words[one].pop());
             with_words(&|words| words[one].push(symbol));
             with_words(&|words| words[one][0] = symbol);
-            with_words(&|words| *words[one].last_mut().unwrap() = symbol);
+            with_words(&|words| words[one].iter_mut().rev().take(1).for_each(|last| *last = symbol));
             with_words(&|words| words.push(words[one].clone()));
             with_words(&|words| words.push(vec![symbol; 2]));
             with_words(&|words| drop(words.pop()));

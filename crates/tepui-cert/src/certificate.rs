@@ -133,7 +133,7 @@ impl Certificate {
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
         let mut lines = Lines::new(text);
         if lines.next_line() != Some(HEAD) {
-            return Err(lines.error(format!("the first line of a certificate is `{HEAD}`")));
+            return Err(lines.error(format!("this is no certificate: it does not start with `{HEAD}`")));
         }
         let model = lines.expect("model")?;
         let model = model.parse().map_err(|message| lines.error(message))?;

@@ -69,7 +69,7 @@ impl Trace {
         let mut traces = Vec::new();
         while traces.is_empty() || lines.peek().is_some() {
             if lines.next_line() != Some(HEAD) {
-                return Err(lines.error(format!("the first line of a trace is `{HEAD}`")));
+                return Err(lines.error(format!("this is no trace: it does not start with `{HEAD}`")));
             }
             traces.push(Self::read(&mut lines)?);
         }

@@ -56,7 +56,7 @@ impl std::error::Error for Rejected {}
 /// that the last lemma's views are all that can be reached.
 pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
     if certificate.model != model.digest() {
-        return Err(Rejected::new("head", "the certificate is about another model (the digests differ)"));
+        return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));
     }
     let mut lemmas: Vec<lemma::Checked<'_>> = Vec::new();
     for (number, lemma) in certificate.lemmas.iter().enumerate() {

@@ -19,11 +19,12 @@ pub struct Replayed {
 /// Executes a trace on the model and compares every state on the way.
 pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {
     if trace.model != model.digest() {
-        return Err(Rejected::new("head", "the trace is about another model (the digests differ)"));
+        return Err(Rejected::new("model", "the trace is about another model (the digests differ)"));
     }
     let stated = model.properties().iter().find(|property| property.never == trace.property.never);
     let Some(property) = stated else {
-        return Err(Rejected::new("head", format!("the model states no such property as {}", trace.property.name)));
+        let reason = "no property of the model forbids what the trace says it does";
+        return Err(Rejected::new(format!("property {}", trace.property.name), reason));
     };
     if trace.start != *model.init() {
         return Err(Rejected::new(

@@ -22,7 +22,7 @@ pub struct Task {
 }
 
 /// How many records are kept before those of long plateaus are thinned out.
-const MANY_ITERATIONS: usize = 4096;
+const MANY_ITERATIONS: usize = 512;
 
 /// The record of one bound: all that a table or a plot needs. A run through very many bounds keeps all that brought new
 /// views, and of the others evenly spaced ones.
@@ -64,6 +64,8 @@ pub struct Outcome {
     pub engine: &'static str,
     /// What its bound counts.
     pub resource: &'static str,
+    /// What is stored and counted as states, in words for one and for many: states, or sets of them.
+    pub stored: [&'static str; 2],
     /// One answer for each property.
     pub properties: Vec<PropertyOutcome>,
     /// One record for each bound.
@@ -96,6 +98,7 @@ impl Outcome {
         Self {
             engine,
             resource,
+            stored: ["state", "states"],
             properties: properties.collect(),
             iterations: Vec::new(),
             cutoff: None,
@@ -236,6 +239,7 @@ impl Run<'_> {
         Outcome {
             engine: self.engine.name(),
             resource: self.engine.resource(),
+            stored: self.engine.stored(),
             properties,
             cutoff: last_new.filter(|_| proved).map(|iteration| iteration.bound),
             iterations: self.iterations,

@@ -17,6 +17,11 @@ pub trait Engine {
     /// What the bound counts.
     fn resource(&self) -> &'static str;
 
+    /// What is stored, in words for one and for many: states, or sets of them.
+    fn stored(&self) -> [&'static str; 2] {
+        ["state", "states"]
+    }
+
     /// Explores up to `bound` and reports what is known then.
     fn explore(&mut self, bound: u32, budget: &mut Budget) -> Round;
 

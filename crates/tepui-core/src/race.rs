@@ -139,6 +139,7 @@ mod tests {
             Outcome {
                 engine: name,
                 resource: "work",
+                stored: ["state", "states"],
                 properties: open.into_iter().map(unknown).collect(),
                 iterations: Vec::new(),
                 cutoff: None,

@@ -8,7 +8,7 @@ use tepui_cert::{Step, Trace};
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
 use tepui_model::pushdown::Model;
 
-use crate::{Report, bytes, grouped, seconds};
+use crate::{Report, bytes, count, grouped, seconds};
 
 /// Steps shown of a long trace: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
@@ -84,9 +84,10 @@ fn property_line(property: &PropertyOutcome) -> String {
     let status = property.verdict.status();
     let word = paint(colour(status), &format!("{:<8}", status.word()));
     match &property.verdict {
-        Verdict::Unsafe(refuted) => format!("{word}{} ({} contexts)", property.name, refuted.bound()),
-        Verdict::Unknown(reason) => format!("{word}{} ({})", property.name, reason_text(reason)),
-        Verdict::Safe(_) => format!("{word}{}", property.name),
+        Verdict::Unsafe(refuted) => {
+            format!("{word}{} ({})", property.name, count(u64::from(refuted.bound()), "context"))
+        }
+        Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", property.name),
     }
 }
 
@@ -98,7 +99,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         let why = match &property.verdict {
             Verdict::Safe(proven) => proven.evidence().because.clone(),
             // With several properties, the lines above say it.
-            Verdict::Unsafe(_) | Verdict::Unknown(_) if several => continue,
+            Verdict::Unsafe(_) if several => continue,
             Verdict::Unsafe(refuted) => refuted_text(refuted),
             Verdict::Unknown(reason) => reason_text(reason),
         };
@@ -108,14 +109,18 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     }
     let last = outcome.iterations.last();
     if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
-        let views = grouped(last.views);
-        facts
-            .push(("cutoff", format!("{cutoff} contexts: all {views} views are reached within them, none needs more")));
+        let contexts = count(u64::from(cutoff), "context");
+        let all = match last.views {
+            1 => "the only view that can be reached does not need".to_owned(),
+            views => format!("none of the {} views that can be reached needs", grouped(views)),
+        };
+        facts.push(("cutoff", format!("{contexts}: {all} more")));
     } else if let Some(reached) = bound_reached(report) {
         facts.push(("bound", reached));
     }
     if let Some(last) = last {
-        let numbers = format!("{} states, {} views", grouped(last.states), grouped(last.views));
+        let stored = outcome.stored[usize::from(last.states != 1)];
+        let numbers = format!("{} {stored}, {}", grouped(last.states), count(last.views, "view"));
         let cost = format!("{}, {}", seconds(report.seconds), bytes(report.peak_memory_bytes));
         facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine)));
     } else {
@@ -143,9 +148,9 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
     let quiet = complete.bound - newest.bound;
     let plateau = match quiet {
         0 => String::new(),
-        quiet => format!("; no new view during the last {quiet}, which proves nothing"),
+        quiet => format!("; no new view during the last {}, which proves nothing", grouped(u64::from(quiet))),
     };
-    Some(format!("{} contexts were explored completely{plateau}", complete.bound))
+    Some(format!("explored completely up to {}{plateau}", count(u64::from(complete.bound), "context")))
 }
 
 fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
@@ -153,6 +158,13 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(report.certificate.map(|path| ("evidence", format!("{path}{checked}"))));
     facts.extend(report.trace.map(|path| ("trace", format!("{path}{checked}"))));
+    facts.extend(report.views.map(|path| ("views", path.to_owned())));
+    if report.asked.0 && report.certificate.is_none() {
+        facts.push(("evidence", "none written: nothing was proved".to_owned()));
+    }
+    if report.asked.1 && report.trace.is_none() {
+        facts.push(("trace", "none written: nothing was violated".to_owned()));
+    }
     if facts.is_empty() && report.self_checked && report.outcome.status() != Status::Unknown {
         facts.push(("evidence", "accepted by the independent checker".to_owned()));
     }
@@ -187,18 +199,21 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
     let mut next = Vec::new();
     match reason {
         Some(Reason::Limit(Limit::Bound)) if !report.proving => {
-            next.push(format!("tepui verify {} looks for a proof", report.file));
+            next.push(format!("tepui verify {} looks for a proof", report.again));
         }
         Some(Reason::Limit(Limit::Bound)) => next.push("raise --bound-limit, or leave it out".to_owned()),
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
+        Some(Reason::Limit(Limit::Interrupt)) => {
+            next.push("--timeout DURATION stops by itself, --bound-limit K at a bound".to_owned());
+        }
         Some(Reason::NotApplicable(_)) => next.push("use --engine contexts or contexts-symbolic".to_owned()),
         _ => {}
     }
     let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);
     if having(Status::Unsafe).next().is_some() {
         next.push(match report.trace {
-            Some(path) => format!("tepui replay {path} {}", report.file),
+            Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
     }
@@ -206,12 +221,27 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         let all = having(Status::Safe).count() == outcome.properties.len();
         let some: String = having(Status::Safe).map(|property| format!(" --property {}", property.name)).collect();
         let claim = if all { "" } else { some.as_str() };
+        if report.model.properties().is_empty() {
+            next.push(
+                "no property was checked: say what must never happen, for example with --target '0|1,*'".to_owned(),
+            );
+        }
         next.push(match report.certificate {
-            Some(path) => format!("tepui check {path} {}{claim}", report.file),
+            Some(path) => format!("tepui check {} {}{claim}", quoted(path), report.again),
             None => "--certificate FILE writes evidence that `tepui check` verifies".to_owned(),
         });
     }
     next
+}
+
+/// A word for a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/+:,=@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A trace as a schedule: contexts marked, each step with its thread, its rule, the rule's line and the state after it.

@@ -28,6 +28,7 @@ struct Document<'a> {
     self_checked: bool,
     trace: Option<&'a str>,
     certificate: Option<&'a str>,
+    views_file: Option<&'a str>,
     properties: Vec<Value>,
     iterations: &'a [Iteration],
 }
@@ -62,6 +63,7 @@ pub fn render(report: &Report<'_>) -> String {
         self_checked: report.self_checked,
         trace: report.trace,
         certificate: report.certificate,
+        views_file: report.views,
         properties: outcome.properties.iter().map(|property| one(report, &property.name, &property.verdict)).collect(),
         iterations: &outcome.iterations,
     };

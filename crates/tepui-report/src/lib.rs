@@ -8,7 +8,7 @@ mod numbers;
 use tepui_core::Outcome;
 use tepui_model::pushdown::Model;
 
-pub use numbers::{bytes, grouped, seconds};
+pub use numbers::{bytes, count, grouped, seconds};
 
 /// A finished run, with all that its report mentions.
 pub struct Report<'a> {
@@ -16,6 +16,8 @@ pub struct Report<'a> {
     pub model: &'a Model,
     /// The model's file, as the user gave it.
     pub file: &'a str,
+    /// The model's file and the options that select what was verified, to be repeated in a command.
+    pub again: &'a str,
     /// What was found out.
     pub outcome: &'a Outcome,
     /// Seconds of wall-clock time.
@@ -26,6 +28,10 @@ pub struct Report<'a> {
     pub certificate: Option<&'a str>,
     /// Where the traces were written.
     pub trace: Option<&'a str>,
+    /// Where the views were written.
+    pub views: Option<&'a str>,
+    /// Whether certificate and trace were asked for, even if there is none to write.
+    pub asked: (bool, bool),
     /// Whether the answers went through the independent checker.
     pub self_checked: bool,
     /// Whether the run looked for proofs.

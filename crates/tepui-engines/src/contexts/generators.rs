@@ -112,12 +112,11 @@ impl GeneratorTest {
 /// given up to make room for it.
 pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
     let Search { compiled, states, locals, .. } = search;
-    let count = states.len();
     for depth in 1.. {
         let mut set = views_of_depth(compiled, states, locals, depth, budget)?;
         if set.fixpoint(usize::MAX, Fence::Preloaded, budget)? == Fixpoint::Complete {
             *states = PackedSet::new([1]);
-            let because = format!("no state is new with one more context, so all {count} states are known");
+            let because = "one more context brings no new state, so all states are known".to_owned();
             return Ok(evidence(compiled, set.into_lemma(), "states", because));
         }
     }

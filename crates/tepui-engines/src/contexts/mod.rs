@@ -114,6 +114,10 @@ impl<L: Representation> Engine for Contexts<L> {
         "contexts"
     }
 
+    fn stored(&self) -> [&'static str; 2] {
+        if L::WHOLE_CONTEXTS { ["set of states", "sets of states"] } else { ["state", "states"] }
+    }
+
     fn explore(&mut self, _: u32, budget: &mut Budget) -> Round {
         let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violations.iter().enumerate().filter(|(_, violation)| violation.is_some());

@@ -33,7 +33,12 @@ pub(crate) enum Command {
   tepui verify driver.cpds
   tepui verify x.pds --init '0|1,4' --target '0|1,6'
   tepui verify x.cpds --engine contexts-symbolic --timeout 60s --memory 4GiB
-  tepui verify x.cpds --format json | jq .verdict")]
+  tepui verify x.cpds --format json | jq .verdict
+
+Exit status: 0 safe, 1 unsafe, 2 bad usage or bad input, 3 unknown;
+130 after a second Ctrl-C.
+States are written q|w1,w2,...: stacks from the bottom up, joined by dots, - for
+the empty one. In rules the new top comes first: `q a -> p b c` puts b above c.")]
     Verify(VerifyArgs),
     /// Explore up to a bound, as a bounded checker does; never a proof
     #[command(after_help = "Example:
@@ -42,11 +47,11 @@ pub(crate) enum Command {
     /// Check a certificate with the independent checker
     #[command(after_help = "Example:
   tepui check driver.cert driver.cpds")]
-    Check(EvidenceArgs),
+    Check(CheckArgs),
     /// Replay a trace on the model, step by step
     #[command(after_help = "Example:
   tepui replay driver.trace driver.cpds")]
-    Replay(EvidenceArgs),
+    Replay(ReplayArgs),
     /// Show a model as Tepui understood it, or print it in another form
     #[command(after_help = "Examples:
   tepui show x.pds
@@ -76,7 +81,7 @@ pub(crate) enum Command {
 pub(crate) struct ModelArgs {
     /// The model: a .cpds file, or a .pds file with .init and .spec beside it
     pub(crate) model: PathBuf,
-    /// The initial state, as text (0|1,4) or as a file
+    /// The initial state, as text (0|1.2,4; stacks from the bottom up) or as a file
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) init: Option<String>,
     /// What must never be reached, as text (0|1,*) or as a file; replaces the model's properties
@@ -158,9 +163,17 @@ pub(crate) struct ExploreArgs {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct EvidenceArgs {
-    /// The certificate or trace
-    pub(crate) evidence: PathBuf,
+pub(crate) struct CheckArgs {
+    /// The certificate, as `tepui verify --certificate` writes it
+    pub(crate) certificate: PathBuf,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The trace, as `tepui verify --trace` writes it
+    pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 }
@@ -222,9 +235,10 @@ fn engine_names() -> PossibleValuesParser {
 
 fn duration(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => humantime::parse_duration(text).ok(),
     }
+    .ok_or_else(|| "expected a duration such as 60s, 5m or 1h30m".to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -6,18 +6,18 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
-use tepui_report::grouped;
+use tepui_report::{count, grouped};
 
-use super::args::EvidenceArgs;
+use super::args::{CheckArgs, ReplayArgs};
 use super::input::load;
 use super::{Exit, print};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Runs `tepui check`.
-pub(crate) fn check(args: &EvidenceArgs) -> Result<Exit> {
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    let certificate = match read_text(&args.evidence)?.map(|text| Certificate::from_text(&text)) {
+    let certificate = match read_text(&args.certificate)?.map(|text| Certificate::from_text(&text)) {
         Ok(Ok(certificate)) => certificate,
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
@@ -28,9 +28,8 @@ pub(crate) fn check(args: &EvidenceArgs) -> Result<Exit> {
                 [] => format!("no other than its {} views can be reached", grouped(accepted.views as u64)),
                 names => format!("no schedule violates {}", names.join(", ")),
             };
-            let lemmas =
-                if accepted.lemmas == 1 { "1 lemma".to_owned() } else { format!("{} lemmas", accepted.lemmas) };
-            let size = format!("{lemmas}, {} views of depth {}", grouped(accepted.views as u64), accepted.depth);
+            let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views as u64, "view"));
+            let size = format!("{lemmas}, {views} of depth {}", accepted.depth);
             print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {proves} ({size})\n", loaded.file))?;
             Ok(Exit::Good)
         }
@@ -39,9 +38,9 @@ pub(crate) fn check(args: &EvidenceArgs) -> Result<Exit> {
 }
 
 /// Runs `tepui replay`.
-pub(crate) fn replay(args: &EvidenceArgs) -> Result<Exit> {
+pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    let traces = match read_text(&args.evidence)?.map(|text| Trace::from_text(&text)) {
+    let traces = match read_text(&args.trace)?.map(|text| Trace::from_text(&text)) {
         Ok(Ok(traces)) => traces,
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
@@ -49,8 +48,11 @@ pub(crate) fn replay(args: &EvidenceArgs) -> Result<Exit> {
     for trace in &traces {
         match tepui_check::replay(&loaded.model, trace) {
             Ok(replayed) => print(&format!(
-                "\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {} steps in {} contexts violate {}\n",
-                loaded.file, replayed.steps, replayed.contexts, replayed.property
+                "\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {} in {} violate {}\n",
+                loaded.file,
+                count(replayed.steps as u64, "step"),
+                count(u64::from(replayed.contexts), "context"),
+                replayed.property
             ))?,
             Err(reason) => return rejected(&reason.to_string()),
         }

@@ -8,7 +8,9 @@ use tepui_lang::diagnostic::Diagnostic;
 use tepui_lang::pushdown::{CubaInput, Matching, Parsed, read_cpds, read_cuba};
 use tepui_lang::source::Source;
 use tepui_model::pushdown::Model;
+use tepui_report::count;
 use tepui_report::diagnostics::render;
+use tepui_report::human::quoted;
 
 use super::args::ModelArgs;
 
@@ -30,8 +32,12 @@ impl std::error::Error for BadInput {}
 pub(crate) struct Loaded {
     pub(crate) model: Model,
     pub(crate) matching: Option<Matching>,
-    /// The rendered warnings.
+    /// The rendered warnings about the model.
     pub(crate) warnings: Vec<String>,
+    /// The rendered warnings about the matching.
+    matching_warnings: Vec<String>,
+    /// The file and the options that select what is verified, for a shell.
+    pub(crate) again: String,
     /// The model's file as the user gave it.
     pub(crate) file: String,
 }
@@ -42,7 +48,8 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     let init = text_or_file(args.init.as_deref(), "--init")?;
     let targets = text_or_file(args.target.as_deref(), "--target")?;
     let matching = matching.map(read).transpose()?;
-    let (init, targets, parsed) = match args.model.extension().and_then(|extension| extension.to_str()) {
+    let extension = args.model.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let (init, targets, parsed) = match extension.as_deref() {
         Some("cpds") => {
             let parsed = read_cpds(&main, init.as_ref(), targets.as_ref(), matching.as_ref());
             (init, targets, parsed)
@@ -60,10 +67,14 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     let sources = [Some(&main), init.as_ref(), targets.as_ref(), matching.as_ref()];
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
     let render_one = |warning: &Diagnostic| render(std::slice::from_ref(warning), &sources);
+    let (about_matching, about_model): (Vec<_>, Vec<_>) =
+        warnings.iter().partition(|warning| warning.source == MATCHING_SOURCE);
     Ok(Loaded {
         model: select(model, args)?,
         matching,
-        warnings: warnings.iter().map(render_one).collect(),
+        warnings: about_model.into_iter().map(render_one).collect(),
+        matching_warnings: about_matching.into_iter().map(render_one).collect(),
+        again: again(args),
         file: main.name.clone(),
     })
 }
@@ -71,18 +82,29 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
 impl Loaded {
     /// Says that there were warnings, without drowning the answer in them.
     pub(crate) fn mention_warnings(&self) {
-        let count = self.warnings.len();
-        if count > 0 {
-            let s = if count == 1 { "" } else { "s" };
-            eprintln!("note: {count} warning{s} about {0}; `tepui show {0}` shows them", self.file);
+        self.matching_warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
+        let them = if self.warnings.len() == 1 { "it" } else { "them" };
+        if !self.warnings.is_empty() {
+            let warnings = count(self.warnings.len() as u64, "warning");
+            eprintln!("note: {warnings} about {}; `tepui show {}` shows {them}", self.file, self.again);
         }
     }
 }
 
+/// The index of the matching among the sources of a reader.
+const MATCHING_SOURCE: usize = 3;
+
+fn again(args: &ModelArgs) -> String {
+    let mut words = vec![args.model.display().to_string()];
+    let options = [("--init", &args.init), ("--target", &args.target)];
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?])).flatten());
+    words.extend(args.property.iter().flat_map(|name| ["--property".to_owned(), name.clone()]));
+    words.extend(args.all_views.then(|| "--all-views".to_owned()));
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
 fn refuse(errors: &[Diagnostic], sources: &[Option<&Source>]) -> BadInput {
-    let count = errors.len();
-    let s = if count == 1 { "" } else { "s" };
-    BadInput { rendered: format!("{}\n{count} error{s}; nothing was verified\n", render(errors, sources)) }
+    BadInput { rendered: format!("{}\n{}\n", render(errors, sources), count(errors.len() as u64, "error")) }
 }
 
 fn read(path: &Path) -> Result<Source> {
@@ -99,6 +121,9 @@ fn beside(model: &Path, extension: &str) -> Result<Option<Source>> {
 fn text_or_file(given: Option<&str>, option: &str) -> Result<Option<Source>> {
     match given {
         Some(given) if Path::new(given).is_file() => read(Path::new(given)).map(Some),
+        Some(given) if !given.contains('|') => {
+            bail!("{option} {given}: there is no such file, and a state is written q|w1,w2,...")
+        }
         Some(given) => Ok(Some(Source::new(option, given.as_bytes()))),
         None => Ok(None),
     }

@@ -45,7 +45,7 @@ impl Watch {
     /// The largest amount of memory that the process held.
     pub(crate) fn peak_memory(&self) -> u64 {
         let sampled = self.peak.load(Ordering::Relaxed).max(resident());
-        high_water_mark().unwrap_or(sampled)
+        high_water_mark().unwrap_or(0).max(sampled)
     }
 }
 
@@ -88,7 +88,9 @@ fn watch(stopper: &Stopper, limits: &Limits, done: &AtomicBool, peak: &AtomicU64
         }
         if limits.progress && start.elapsed() >= SHOW_AFTER && shown.elapsed() >= SHOW_EVERY {
             shown = Instant::now();
-            bar.get_or_insert_with(new_bar).set_message(progress_line(stopper, start, held));
+            let bar = bar.get_or_insert_with(new_bar);
+            bar.set_message(progress_line(stopper, start, held));
+            bar.tick();
         }
         std::thread::park_timeout(LOOK_EVERY);
     }
@@ -114,7 +116,7 @@ fn progress_line(stopper: &Stopper, start: Instant, held: u64) -> String {
     let elapsed = start.elapsed().as_secs_f64();
     let rate = get(&progress.work) as f64 / elapsed;
     format!(
-        "bound {}, {} states, {} views, {} images/s, {}, {elapsed:.0} s",
+        "bound {}, {} states, {} views, {} images/s, {}, {elapsed:.1} s",
         get(&progress.bound),
         grouped(get(&progress.states)),
         grouped(get(&progress.views)),

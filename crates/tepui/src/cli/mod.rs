@@ -64,19 +64,18 @@ pub(crate) fn main() -> ExitCode {
 
 /// Bad input has been explained with its place already; everything else is one line.
 fn report_failure(error: &anyhow::Error) {
-    if error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
-        return;
-    }
     match error.downcast_ref::<input::BadInput>() {
         Some(bad) => anstream::eprint!("{}", bad.rendered),
         None => anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {error:#}"),
     }
 }
 
-/// Prints to standard output; that nobody listens any more is not an error worth a panic.
+/// Prints to standard output. That nobody listens any more changes nothing about the answer.
 fn print(text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }

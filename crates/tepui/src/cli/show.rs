@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use comfy_table::Table;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
@@ -33,8 +33,15 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
             write(path, &text)?;
             if args.format == ShowFormat::Pds {
                 write(&path.with_extension("init"), &print_init(model))?;
+                let spec = path.with_extension("spec");
                 if !model.properties().is_empty() {
-                    write(&path.with_extension("spec"), &print_spec(model))?;
+                    write(&spec, &print_spec(model))?;
+                } else if spec.exists() {
+                    bail!(
+                        "{} has no property, but {} exists and would be read with it",
+                        path.display(),
+                        spec.display()
+                    );
                 }
             }
         }

@@ -40,9 +40,7 @@ fn base_options(args: &RunArgs) -> Options {
 }
 
 fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&Path>) -> Result<Exit> {
-    for path in [certificate, args.trace.as_deref(), args.views.as_deref()].into_iter().flatten() {
-        require_directory_of(path)?;
-    }
+    prepare_outputs(loaded, [certificate, args.trace.as_deref(), args.views.as_deref()])?;
     loaded.mention_warnings();
     let start = Instant::now();
     let budget = Budget::unlimited();
@@ -58,12 +56,17 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
     let written = write_files(loaded, args, certificate, &outcome);
-    let path = |path: Option<&Path>| path.map(|path| path.display().to_string());
+    let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
+    let asked = (certificate.is_some(), args.trace.is_some());
     let certificate = path(certificate.filter(|_| proven(&outcome).is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
+    let views = path(args.views.as_deref());
     let report = Report {
         model: &loaded.model,
         file: &loaded.file,
+        again: &loaded.again,
+        views: views.as_deref(),
+        asked: if written.is_ok() { asked } else { (false, false) },
         outcome: &outcome,
         seconds,
         peak_memory_bytes,
@@ -118,14 +121,28 @@ fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
     }))
 }
 
-/// A result must not be lost because its file cannot be written: look before the run.
-fn require_directory_of(path: &Path) -> Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !directory.is_dir() {
-        bail!("cannot write {}: there is no directory {}", path.display(), directory.display());
-    }
-    if path.is_dir() {
-        bail!("cannot write {}: it is a directory", path.display());
+/// A result must not be lost because its file cannot be written, nor must it destroy the model: look before the run.
+fn prepare_outputs(loaded: &Loaded, outputs: [Option<&Path>; 3]) -> Result<()> {
+    let given: Vec<_> = outputs.into_iter().flatten().collect();
+    for (index, path) in given.iter().enumerate() {
+        let existed = path.exists();
+        std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        let same = |other: &Path| path.canonicalize().ok().is_some_and(|path| other.canonicalize().ok() == Some(path));
+        let clash = if existed && same(Path::new(&loaded.file)) {
+            Some("it is the model".to_owned())
+        } else {
+            given[..index].iter().find(|other| other == &path).map(|_| "two outputs cannot share a file".to_owned())
+        };
+        if !existed {
+            std::fs::remove_file(path).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if let Some(why) = clash {
+            bail!("cannot write {}: {why}", path.display());
+        }
     }
     Ok(())
 }

@@ -139,7 +139,6 @@ fn the_advice_of_a_report_can_be_followed() {
 }
 
 #[test]
-#[ignore = "the advice leaves out --property, --init, --target and --all-views"]
 fn the_advice_of_a_report_about_a_selection_can_be_followed() {
     follow_the_advice("verify mixed.cpds --property server-gone --certificate x.cert", 0);
     follow_the_advice("verify lock.cpds --init 'held|enter,idle' --certificate x.cert", 0);

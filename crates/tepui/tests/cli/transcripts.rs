@@ -72,8 +72,8 @@ fn masked(text: &str) -> String {
 
 fn masked_line(line: &str) -> String {
     let line = line.replace(VERSION, "[VERSION]");
-    let line = match line.split_once(" views; ") {
-        Some((counts, _)) if line.trim_start().starts_with("engine ") => format!("{counts} views; [COST]"),
+    let line = match line.split_once("; ") {
+        Some((counts, _)) if line.trim_start().starts_with("engine ") => format!("{counts}; [COST]"),
         _ => line,
     };
     let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
