@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 
 use tepui::{Choice, Options, self_check, verify};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
@@ -27,21 +28,32 @@ struct Truth {
 #[test]
 fn engines_agree_with_the_oracle_on_random_systems() {
     let count = std::env::var("TEPUI_RANDOM_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(DEFAULT_SYSTEMS);
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let tally = std::thread::scope(|scope| {
+        let shares: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker, workers, count))).collect();
+        let tallies = shares.into_iter().map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        tallies.fold(Tally::default(), Tally::add)
+    });
+    println!("{tally:?}");
+    assert!(tally.safe as u64 > count / 2 && tally.unsafe_ as u64 > count / 2, "too few conclusive runs: {tally:?}");
+    assert!(tally.exact_levels as u64 > count, "too few exact comparisons: {tally:?}");
+}
+
+/// Every so many-th system, compared with every engine.
+fn share(first: u64, step: u64, count: u64) -> Tally {
     let mut tally = Tally::default();
-    for seed in 0..count {
+    for seed in (first..count).step_by(step as usize) {
         let shape = [Shape::Any, Shape::FiniteContext, Shape::Recursive][seed as usize % 3];
         let model = small_model(&mut fastrand::Rng::with_seed(seed), shape);
         let levels = oracle::contexts(&model, BOUND as usize, CAP);
         let reachable = oracle::reachable(&model, CAP);
         let finite = check_finite_context(&model, seed);
         let truth = Truth { model, finite, levels, reachable };
-        for engine in [Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic] {
+        for engine in [Choice::Contexts, Choice::Explicit, Choice::States, Choice::Views, Choice::Symbolic] {
             compare(&truth, engine, &format!("seed {seed}, {engine:?}"), &mut tally);
         }
     }
-    println!("{tally:?}");
-    assert!(tally.safe as u64 > count / 2 && tally.unsafe_ as u64 > count / 2, "too few conclusive runs: {tally:?}");
-    assert!(tally.exact_levels as u64 > count, "too few exact comparisons: {tally:?}");
+    tally
 }
 
 #[derive(Default, Debug)]
@@ -51,6 +63,18 @@ struct Tally {
     unknown: usize,
     exact_levels: usize,
     exact_cutoffs: usize,
+}
+
+impl Tally {
+    fn add(self, other: Self) -> Self {
+        Self {
+            safe: self.safe + other.safe,
+            unsafe_: self.unsafe_ + other.unsafe_,
+            unknown: self.unknown + other.unknown,
+            exact_levels: self.exact_levels + other.exact_levels,
+            exact_cutoffs: self.exact_cutoffs + other.exact_cutoffs,
+        }
+    }
 }
 
 fn check_finite_context(model: &Model, seed: u64) -> bool {
@@ -64,7 +88,7 @@ fn check_finite_context(model: &Model, seed: u64) -> bool {
 fn compare(truth: &Truth, engine: Choice, place: &str, tally: &mut Tally) {
     let options = Options { engine, bound_limit: Some(BOUND), list_views: true, cores: 1, ..Options::default() };
     let mut outcome = verify(&truth.model, &options, &Budget::unlimited()).unwrap();
-    if !truth.finite && matches!(engine, Choice::States | Choice::Views) {
+    if !truth.finite && matches!(engine, Choice::Explicit | Choice::States | Choice::Views) {
         let refused = |verdict: &Verdict| matches!(verdict, Verdict::Unknown(Reason::NotApplicable(_)));
         assert!(outcome.properties.iter().all(|property| refused(&property.verdict)), "{place}");
         return;

@@ -205,11 +205,10 @@ impl<L: Locals> Search<L> {
         debug_assert!(!covered, "nothing covers the first state");
         let (state, _) = self.states.insert(&level.row);
         level.reached_by.grow();
-        self.observe(state, level);
         if L::WHOLE_CONTEXTS {
             self.links.push(Link { parent: 0, thread: 0 });
         }
-        Ok(())
+        self.observe(state, level, budget)
     }
 
     /// Everything that one thread reaches, alone, from a state of the level before.
@@ -242,10 +241,10 @@ impl<L: Locals> Search<L> {
         let (state, new) = self.states.insert(&level.row);
         if new {
             level.reached_by.grow();
-            self.observe(state, level);
             if L::WHOLE_CONTEXTS {
                 self.links.push(Link { parent, thread });
             }
+            self.observe(state, level, budget)?;
         }
         let runs_on = state >= level.reached_by.first && level.reached_by.set(state, thread);
         if runs_on && !L::WHOLE_CONTEXTS {
@@ -255,7 +254,7 @@ impl<L: Locals> Search<L> {
     }
 
     /// Notes the views of a new state, whose row is at hand: one for each combination of its locals' tops.
-    fn observe(&mut self, state: u32, level: &mut Level) {
+    fn observe(&mut self, state: u32, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.compiled.threads();
         level.view[0] = level.row[0];
         level.digits.fill(0);
@@ -272,7 +271,8 @@ impl<L: Locals> Search<L> {
                 let found = (self.starts.len() - 1, state);
                 note_violations(&self.compiled, &mut self.violations, &level.view, found);
             }
-            let Some(thread) = more else { return };
+            let Some(thread) = more else { return Ok(()) };
+            budget.spend(1)?;
             level.digits[thread] += 1;
             level.digits[..thread].fill(0);
         }
