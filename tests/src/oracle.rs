@@ -155,6 +155,32 @@ pub fn violates(property: &Property, state: &State) -> bool {
     property.never.iter().any(covers)
 }
 
+/// The least number of contexts that leads to a violation and, with so many contexts, the least number of steps: the
+/// states are visited in the order of these costs, each with every thread that may have moved last. `None` if no
+/// violation is found before the cap is reached.
+pub fn cheapest(model: &Model, property: &Property, cap: Cap) -> Option<(usize, usize)> {
+    let mut visited = BTreeSet::new();
+    let mut waiting = BTreeSet::from([((0, 0), None, model.init().clone())]);
+    while let Some(((contexts, steps), last, state)) = waiting.pop_first() {
+        if violates(property, &state) {
+            return Some((contexts, steps));
+        }
+        if !visited.insert((last, state.clone())) {
+            continue;
+        }
+        if visited.len() > cap.states {
+            return None;
+        }
+        for (thread, _, next) in successors(model, &state) {
+            let cost = (contexts + usize::from(last != Some(thread)), steps + 1);
+            if next.stacks.iter().all(|stack| stack.len() <= cap.height) {
+                waiting.insert((cost, Some(thread), next));
+            }
+        }
+    }
+    None
+}
+
 /// The least number of contexts, at most `k_max`, with which a state is reachable that the property forbids. If the cap
 /// cuts something off this is an upper bound, and `None` means nothing; [`contexts`] with
 /// [`Bounded::first_violation`] tells the two cases apart.

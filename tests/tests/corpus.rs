@@ -137,7 +137,6 @@ fn published_systems_have_their_exact_answers() {
 }
 
 #[test]
-#[ignore = "takes a quarter of a minute"]
 fn large_published_systems_have_their_exact_answers() {
     assert_ne!(check_rows(is_large), Some(0));
 }

@@ -56,7 +56,7 @@ fn share(first: u64, step: u64, count: u64) -> Tally {
     tally
 }
 
-#[derive(Default, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Tally {
     safe: usize,
     unsafe_: usize,
@@ -134,6 +134,10 @@ fn compare_verdicts(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut T
                 assert_eq!(refuted.trace().contexts(), refuted.bound(), "{place}: the trace has another length");
                 if truth.levels.exact {
                     assert_eq!(expected, Some(refuted.bound() as usize), "{place}: {}", answer.name);
+                    let fewest = property.and_then(|property| oracle::cheapest(&truth.model, property, CAP));
+                    let cost = (refuted.bound() as usize, refuted.trace().steps.len());
+                    let symbolic = outcome.engine == "contexts-symbolic";
+                    assert!(symbolic || fewest.is_none_or(|fewest| fewest == cost), "{place}: {cost:?}, {fewest:?}");
                 } else {
                     assert!(expected.is_none_or(|k| k >= refuted.bound() as usize), "{place}: {}", answer.name);
                 }

@@ -135,6 +135,7 @@ impl Certificate {
         if lines.next_line() != Some(HEAD) {
             return Err(lines.error(format!("this is no certificate: it does not start with `{HEAD}`")));
         }
+        check_seal(text)?;
         let model = lines.expect("model")?;
         let model = model.parse().map_err(|message| lines.error(message))?;
         let mut certificate = Self { model, properties: Vec::new(), lemmas: Vec::new() };
@@ -144,18 +145,25 @@ impl Certificate {
         while let Some(head) = lines.accept("lemma") {
             certificate.lemmas.push(Lemma::read(&mut lines, head)?);
         }
-        let body = lines.consumed();
-        let seal = lines.expect("end")?;
-        if seal != Digest::of(&text.as_bytes()[..body]).to_string() {
-            return Err(
-                lines.error("the text was changed after it was written: its last line is not the digest of the rest")
-            );
-        }
+        lines.expect("end")?;
         match lines.next_line() {
             Some(_) => Err(lines.error("text after the end")),
             None => Ok(certificate),
         }
     }
+}
+
+/// Before anything is unfolded: the last line must hold the digest of all lines before it.
+fn check_seal(text: &str) -> Result<(), Unreadable> {
+    let (body, last) = match text.trim_end().rfind('\n') {
+        Some(end) => text.split_at(end + 1),
+        None => ("", text),
+    };
+    if last.trim_end().strip_prefix("end ") == Some(Digest::of(body.as_bytes()).to_string().as_str()) {
+        return Ok(());
+    }
+    let message = "the text is incomplete or was changed: its last line is not the digest of the lines before";
+    Err(Unreadable { line: text.lines().count(), message: message.to_owned() })
 }
 
 impl Lemma {
@@ -228,7 +236,10 @@ fn write_rows(out: &mut String, rows: &Rows) {
             let first = rows.get(row)[last];
             let mut end = first;
             row += 1;
-            while row < rows.len() && rows.get(row)[..last] == *prefix && rows.get(row)[last] == end + 1 {
+            while row < rows.len()
+                && rows.get(row)[..last] == *prefix
+                && Some(rows.get(row)[last]) == end.checked_add(1)
+            {
                 end += 1;
                 row += 1;
             }

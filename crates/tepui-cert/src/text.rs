@@ -24,13 +24,12 @@ impl std::error::Error for Unreadable {}
 /// Walks through the lines of a text; comments (`#` to the end of the line) and blank lines are skipped.
 pub(crate) struct Lines<'a> {
     rest: &'a str,
-    text: &'a str,
     number: usize,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { rest: text, text, number: 0 }
+        Self { rest: text, number: 0 }
     }
 
     /// The next line with content, without consuming it.
@@ -63,11 +62,6 @@ impl<'a> Lines<'a> {
         let rest = strip_keyword(self.peek()?, keyword)?;
         self.next_line();
         Some(rest)
-    }
-
-    /// How many bytes were consumed.
-    pub(crate) fn consumed(&self) -> usize {
-        self.text.len() - self.rest.len()
     }
 
     /// An error at the line that was read last.

@@ -57,7 +57,12 @@ impl Trace {
         for step in &self.steps {
             let comment = comment(step).replace(['\n', '\r'], " ");
             let after = state_text(&step.after);
-            let _ = writeln!(out, "step thread {} rule {} : {after}  # {comment}", step.thread + 1, step.rule + 1);
+            let _ = writeln!(
+                out,
+                "step thread {} rule {} : {after}  # {comment}",
+                step.thread.saturating_add(1),
+                step.rule.saturating_add(1)
+            );
         }
         let _ = writeln!(out, "end {}", self.steps.len());
         out

@@ -38,8 +38,8 @@ pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {
         let Some(after) = model.step(&state, step.thread, step.rule) else {
             let reason = format!(
                 "rule {} of thread {} does not exist or is not enabled in {}",
-                step.rule + 1,
-                step.thread + 1,
+                step.rule.saturating_add(1),
+                step.thread.saturating_add(1),
                 model.display_state(&state)
             );
             return Err(Rejected::new(place(), reason));

@@ -155,11 +155,17 @@ impl Run<'_> {
         if let Err(stop) = self.refute(bound, &round, budget) {
             return Some(Some(stop.into()));
         }
-        if let Some(stop) = round.stopped {
+        if let Some(stop) = round.stopped.clone() {
             return Some(Some(stop.into()));
         }
         if self.verdicts.iter().all(Option::is_some) {
             return Some(None);
+        }
+        let empty_up_to = self.task.bound_limit.filter(|&limit| round.exhausted && !self.task.prove && limit > bound);
+        if let Some(limit) = empty_up_to {
+            // What is left are empty bounds: they are explored by saying so.
+            self.record(limit, &round);
+            return Some(Some(Reason::Limit(Limit::Bound)));
         }
         match self.prove(bound, budget) {
             Err(stop) => Some(Some(stop.into())),

@@ -48,6 +48,8 @@ pub struct Round {
     pub state_bytes: u64,
     /// The properties that a reached view violates, in ascending order.
     pub violated: Vec<usize>,
+    /// Whether no later bound can bring a new state.
+    pub exhausted: bool,
     /// Why the bound was not explored to its end, if it was not.
     pub stopped: Option<Stop>,
 }

@@ -288,9 +288,17 @@ impl Model {
 
     /// A state as `q|w1,w2,...`: stacks from bottom to top, joined by dots, `-` for the empty one.
     pub fn display_state(&self, state: &State) -> String {
+        self.display_state_cut(state, usize::MAX)
+    }
+
+    /// The same, with at most so many symbols of each stack: the topmost, after the number of those left out.
+    pub fn display_state_cut(&self, state: &State, limit: usize) -> String {
         self.display_parts(state.shared, |thread| {
-            let names = state.stacks[thread].iter().map(|&symbol| self.threads[thread].symbol_name(symbol));
-            match names.collect::<Vec<_>>() {
+            let stack = &state.stacks[thread];
+            let hidden = stack.len().saturating_sub(limit);
+            let names = stack[hidden..].iter().map(|&symbol| self.threads[thread].symbol_name(symbol).to_owned());
+            let hidden = (hidden > 0).then(|| format!("({hidden} more)"));
+            match hidden.into_iter().chain(names).collect::<Vec<_>>() {
                 names if names.is_empty() => "-".to_owned(),
                 names => names.join("."),
             }

@@ -13,6 +13,9 @@ use crate::{Report, bytes, count, grouped, seconds};
 /// Steps shown of a long trace: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
 
+/// Symbols shown of a high stack.
+const SHOWN_OF_A_STACK: usize = 12;
+
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
@@ -247,8 +250,13 @@ pub fn quoted(word: &str) -> String {
 /// A trace as a schedule: contexts marked, each step with its thread, its rule, the rule's line and the state after it.
 pub fn schedule(model: &Model, trace: &Trace) -> String {
     let rule_width = trace.steps.iter().map(|step| rule_text(model, step).len()).max().unwrap_or(0);
-    let mut out =
-        format!("    {:<4} {:<rule_width$} {:>10}   {}\n", "", "start", "", model.display_state(&trace.start));
+    let mut out = format!(
+        "    {:<4} {:<rule_width$} {:>10}   {}\n",
+        "",
+        "start",
+        "",
+        model.display_state_cut(&trace.start, SHOWN_OF_A_STACK)
+    );
     let (mut context, mut active) = (0, None);
     let count = trace.steps.len();
     for (index, step) in trace.steps.iter().enumerate() {
@@ -269,7 +277,7 @@ pub fn schedule(model: &Model, trace: &Trace) -> String {
         }
         let line = model.threads()[step.thread].rules[step.rule].line;
         let line = if line == 0 { String::new() } else { format!("line {line}") };
-        let state = model.display_state(&step.after);
+        let state = model.display_state_cut(&step.after, SHOWN_OF_A_STACK);
         let _ = writeln!(out, "    {:<4} {:<rule_width$} {line:>10}   {state}", index + 1, rule_text(model, step));
     }
     out

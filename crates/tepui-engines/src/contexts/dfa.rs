@@ -92,8 +92,7 @@ pub fn split(automaton: &PostStar, budget: &mut Budget) -> Result<Vec<(u32, Dfa)
         automaton.controls().into_iter().map(|(shared, node)| (shared, subsets.number(vec![node]))).collect();
     let mut next = 0;
     while next < subsets.sets.len() {
-        let edges = subsets.expand(automaton, next);
-        budget.spend(edges.len() as u64 + 1)?;
+        let edges = subsets.expand(automaton, next, budget)?;
         subsets.edges.push(edges);
         next += 1;
     }
@@ -119,8 +118,9 @@ impl Subsets {
         number
     }
 
-    fn expand(&mut self, automaton: &PostStar, subset: usize) -> Edges {
+    fn expand(&mut self, automaton: &PostStar, subset: usize, budget: &mut Budget) -> Result<Edges, Stop> {
         let mut targets: Vec<_> = self.sets[subset].iter().flat_map(|&node| automaton.edges(node)).collect();
+        budget.spend(targets.len() as u64 + 1)?;
         targets.sort_unstable();
         targets.dedup();
         let groups = targets.chunk_by(|one, other| one.0 == other.0);
@@ -128,7 +128,7 @@ impl Subsets {
             let set: Vec<_> = group.iter().map(|&(_, node)| node).collect();
             (group[0].0, if set == [FINAL] { None } else { Some(self.number(set)) })
         };
-        groups.map(edge).collect()
+        Ok(groups.map(edge).collect())
     }
 }
 

@@ -5,7 +5,8 @@
 //! trace with the least number k of contexts, a state in the j-th context has level j, or level j - 1 while the context has
 //! not brought anything new yet, and at the end of the context it has level j. So walk backwards over places (state, active thread,
 //! j), from all violating states of level k: a step back costs one, a change of the thread, possible where the state has
-//! level j - 1, costs nothing. Breadth first, with free moves before costly ones.
+//! level j - 1, costs nothing. Breadth first, with free moves before costly ones, where a way counts only if no shorter one
+//! turned up while it waited.
 
 use std::collections::VecDeque;
 
@@ -34,18 +35,25 @@ pub fn shortest(search: &Search<Stacks>, property: usize, budget: &mut Budget) -
 
 struct Walk<'a> {
     search: &'a Search<Stacks>,
-    before: FxHashMap<(u16, u32), Vec<u32>>,
-    /// For each place seen, the place it leads to and the rule taken, if it is not the end or a change of threads.
-    seen: FxHashMap<Place, Option<(Place, Option<u32>)>>,
-    queue: VecDeque<Place>,
+    rules: RulesByResult,
+    best: FxHashMap<Place, Known>,
+    queue: VecDeque<(Place, u32)>,
     row: Vec<u32>,
+}
+
+/// The best way known from a place to the end: its length, and its first move, unless this is the end. A move without a
+/// rule is a change of threads.
+#[derive(Clone, Copy)]
+struct Known {
+    steps: u32,
+    first: Option<(Place, Option<u32>)>,
 }
 
 impl<'a> Walk<'a> {
     fn new(search: &'a Search<Stacks>, property: usize, level: usize) -> Self {
         let threads = search.compiled.threads();
-        let (seen, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
-        let mut walk = Self { search, before: rules_by_target(search), seen, queue, row };
+        let (best, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
+        let mut walk = Self { search, rules: rules_by_result(search), best, queue, row };
         let property = &search.compiled.model.properties()[property];
         for state in search.states_of(level) {
             search.states.get(state, &mut walk.row);
@@ -53,8 +61,8 @@ impl<'a> Walk<'a> {
             if property.forbids(search.compiled.shared(walk.row[0]), top) {
                 for thread in 0..threads as u16 {
                     let place = Place { state, thread, context: level as u32 };
-                    walk.seen.insert(place, None);
-                    walk.queue.push_back(place);
+                    walk.best.insert(place, Known { steps: 0, first: None });
+                    walk.queue.push_back((place, 0));
                 }
             }
         }
@@ -62,8 +70,11 @@ impl<'a> Walk<'a> {
     }
 
     fn run(mut self, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop> {
-        while let Some(place) = self.queue.pop_front() {
+        while let Some((place, steps)) = self.queue.pop_front() {
             budget.spend(1)?;
+            if self.best[&place].steps < steps {
+                continue; // A shorter way was found while this one waited.
+            }
             let may_change = self.search.level_of(place.state) < place.context as usize;
             if may_change && place.context == 1 {
                 return Ok(self.unroll(place));
@@ -71,37 +82,44 @@ impl<'a> Walk<'a> {
             if may_change {
                 for thread in (0..self.search.compiled.threads() as u16).filter(|&thread| thread != place.thread) {
                     let earlier = Place { thread, context: place.context - 1, ..place };
-                    self.visit(earlier, (place, None), true);
+                    self.reach(earlier, Known { steps, first: Some((place, None)) });
                 }
             }
-            self.step_back(place);
+            self.step_back(place, steps, budget)?;
         }
         Err(Stop::GaveUp("no way back from a violation to the initial state was found; this is a defect".to_owned()))
     }
 
-    fn visit(&mut self, place: Place, leads_to: (Place, Option<u32>), free: bool) {
-        if self.seen.contains_key(&place) {
+    /// Notes a way from a place, if it is the shortest so far. Free moves are followed before costly ones.
+    fn reach(&mut self, place: Place, way: Known) {
+        if self.best.get(&place).is_some_and(|known| known.steps <= way.steps) {
             return;
         }
-        self.seen.insert(place, Some(leads_to));
-        if free { self.queue.push_front(place) } else { self.queue.push_back(place) }
+        self.best.insert(place, way);
+        match way.first {
+            Some((_, Some(_))) => self.queue.push_back((place, way.steps)),
+            _ => self.queue.push_front((place, way.steps)),
+        }
     }
 
-    fn step_back(&mut self, place: Place) {
+    fn step_back(&mut self, place: Place, steps: u32, budget: &mut Budget) -> Result<(), Stop> {
         let search = self.search;
-        let field = usize::from(place.thread) + 1;
+        let (thread, field) = (place.thread, usize::from(place.thread) + 1);
         search.states.get(place.state, &mut self.row);
         let (shared, stack) = (self.row[0], self.row[field]);
-        for rule in self.before.get(&(place.thread, shared)).cloned().unwrap_or_default() {
-            let Some(earlier) = self.undo(place.thread, rule, stack) else { continue };
-            search.states.get(place.state, &mut self.row);
+        let top = search.locals.top(search.compiled.kind_of[field - 1], stack);
+        let rules = [Some(top), None].map(|top| self.rules.get(&(thread, shared, top)).cloned().unwrap_or_default());
+        for rule in rules.into_iter().flatten() {
+            budget.spend(1)?;
+            let Some(earlier) = self.undo(thread, rule, stack) else { continue };
             (self.row[0], self.row[field]) = earlier;
             let Some(state) = search.states.find(&self.row) else { continue };
             let level = search.level_of(state) as u32;
             if level == place.context || level + 1 == place.context {
-                self.visit(Place { state, ..place }, (place, Some(rule)), false);
+                self.reach(Place { state, ..place }, Known { steps: steps + 1, first: Some((place, Some(rule))) });
             }
         }
+        Ok(())
     }
 
     /// The shared state and the stack from which a rule leads to a stack.
@@ -121,7 +139,7 @@ impl<'a> Walk<'a> {
 
     fn unroll(&self, mut place: Place) -> Vec<(usize, usize)> {
         let mut steps = Vec::new();
-        while let Some((next, rule)) = self.seen[&place] {
+        while let Some((next, rule)) = self.best[&place].first {
             steps.extend(rule.map(|rule| (usize::from(place.thread), rule as usize)));
             place = next;
         }
@@ -129,15 +147,21 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// For each thread and shared state, the rules that lead there.
-fn rules_by_target(search: &Search<Stacks>) -> FxHashMap<(u16, u32), Vec<u32>> {
-    let mut before: FxHashMap<_, Vec<u32>> = FxHashMap::default();
-    for (thread, rules) in (0..).zip(search.compiled.model.threads()) {
-        for (index, rule) in (0..).zip(&rules.rules) {
+/// For each thread, shared state and top of the stack, the rules that lead there; those that pop are listed without a top.
+type RulesByResult = FxHashMap<(u16, u32, Option<Symbol>), Vec<u32>>;
+
+fn rules_by_result(search: &Search<Stacks>) -> RulesByResult {
+    let mut rules = RulesByResult::default();
+    for (thread, owner) in (0..).zip(search.compiled.model.threads()) {
+        for (index, rule) in (0..).zip(&owner.rules) {
+            let top = match rule.action {
+                Action::Pop => None,
+                Action::Overwrite(top) | Action::Push { top, .. } => Some(top),
+            };
             if let Some(shared) = search.compiled.number(rule.to) {
-                before.entry((thread, shared)).or_default().push(index);
+                rules.entry((thread, shared, top)).or_default().push(index);
             }
         }
     }
-    before
+    rules
 }

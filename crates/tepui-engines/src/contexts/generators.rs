@@ -108,11 +108,12 @@ impl GeneratorTest {
 }
 
 /// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
-/// that of the highest stack, form an inductive set; the least such depth gives the smallest certificate. The states are
-/// given up to make room for it.
+/// that of the highest stack, form an inductive set. Small depths give small certificates and are tried one by one; where they
+/// do not do, depths are doubled, because each one costs a pass over the states. The states are given up in the end
+/// to make room for the certificate.
 pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
     let Search { compiled, states, locals, .. } = search;
-    for depth in 1.. {
+    for depth in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {
         let mut set = views_of_depth(compiled, states, locals, depth, budget)?;
         if set.fixpoint(usize::MAX, Fence::Preloaded, budget)? == Fixpoint::Complete {
             *states = PackedSet::new([1]);
@@ -138,7 +139,7 @@ fn views_of_depth<'c>(
         states.get(state, &mut row);
         for (thread, words) in words.iter_mut().enumerate() {
             let stack = row[thread + 1];
-            let word = || set.word_of(thread, &locals.word(compiled.kind_of[thread], stack));
+            let word = || set.word_of(thread, &locals.word(compiled.kind_of[thread], stack, depth));
             row[thread + 1] = *words[stack as usize].get_or_insert_with(word);
         }
         set.preload(&row);

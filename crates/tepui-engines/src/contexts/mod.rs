@@ -127,6 +127,7 @@ impl<L: Representation> Engine for Contexts<L> {
             steps: self.search.steps,
             state_bytes: self.search.bytes(),
             violated: violated.map(|(property, _)| property).collect(),
+            exhausted: self.search.exhausted(),
             stopped,
         }
     }
@@ -158,6 +159,7 @@ impl<L: Representation> Engine for Contexts<L> {
             steps: Vec::with_capacity(steps.len()),
         };
         for (thread, rule) in steps {
+            budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
             let after = model.step(&state, thread, rule);
             state = after.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
             trace.steps.push(Step { thread, rule, after: state.clone() });

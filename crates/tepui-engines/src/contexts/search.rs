@@ -157,9 +157,11 @@ impl<L: Locals> Search<L> {
             self.store_initial(&mut level, budget)?;
         }
         for seed in seeds {
+            self.states.get(seed, &mut level.row);
             for thread in 0..threads as u16 {
-                if !self.reached_by.has(seed, thread) {
-                    self.run_context(seed, thread, &mut level, budget)?;
+                if !self.reached_by.has(seed, thread) && self.run_from(seed, thread, &mut level, budget)? {
+                    self.run_on(thread, &mut level, budget)?;
+                    self.states.get(seed, &mut level.row);
                 }
             }
             if seed.is_multiple_of(SEEDS_BETWEEN_REPORTS) {
@@ -211,24 +213,28 @@ impl<L: Locals> Search<L> {
         self.observe(state, level, budget)
     }
 
-    /// Everything that one thread reaches, alone, from a state of the level before.
-    fn run_context(&mut self, seed: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
-        let field = usize::from(thread) + 1;
-        let kind = self.compiled.kind_of[field - 1];
-        level.work.push(seed);
+    /// The rest of a thread's context: what it reaches from the states that its first steps reached.
+    fn run_on(&mut self, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
         while let Some(state) = level.work.pop() {
             self.states.get(state, &mut level.row);
-            let from = (level.row[0], level.row[field]);
-            level.images.clear();
-            self.locals.successors(&self.compiled, kind, from, &mut level.images, budget)?;
-            self.steps += level.images.len() as u64;
-            budget.spend(level.images.len() as u64 + 1)?;
-            for image in 0..level.images.len() {
-                (level.row[0], level.row[field]) = level.images[image];
-                self.store(state, thread, level, budget)?;
-            }
+            self.run_from(state, thread, level, budget)?;
         }
         Ok(())
+    }
+
+    /// What a thread makes of a state whose row is at hand. Says whether that is anything; then the row has changed.
+    fn run_from(&mut self, state: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<bool, Stop> {
+        let field = usize::from(thread) + 1;
+        let from = (level.row[0], level.row[field]);
+        level.images.clear();
+        self.locals.successors(&self.compiled, self.compiled.kind_of[field - 1], from, &mut level.images, budget)?;
+        self.steps += level.images.len() as u64;
+        budget.spend(level.images.len() as u64 + 1)?;
+        for image in 0..level.images.len() {
+            (level.row[0], level.row[field]) = level.images[image];
+            self.store(state, thread, level, budget)?;
+        }
+        Ok(!level.images.is_empty())
     }
 
     fn store(&mut self, parent: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {

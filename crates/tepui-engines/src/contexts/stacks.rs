@@ -41,15 +41,17 @@ impl Stacks {
         self.kinds[kind].nodes.len()
     }
 
-    /// A stack, top first, with the marker at the end.
-    pub fn word(&self, kind: usize, mut stack: u32) -> Vec<Symbol> {
+    /// The topmost symbols of a stack, top first, at most so many, the marker at the end counting as one.
+    pub fn word(&self, kind: usize, mut stack: u32, length: usize) -> Vec<Symbol> {
         let mut word = Vec::new();
-        while stack != EMPTY {
+        while word.len() < length {
             let node = self.kinds[kind].nodes[stack as usize];
             word.push(Symbol(node.top));
+            if stack == EMPTY {
+                break;
+            }
             stack = node.rest;
         }
-        word.push(Symbol::BOTTOM);
         word
     }
 

@@ -6,13 +6,15 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
-use tepui_report::{count, grouped};
+use tepui_report::{bytes as bytes_text, count, grouped};
 
 use super::args::{CheckArgs, ReplayArgs};
 use super::input::load;
 use super::{Exit, print};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// What a compressed file may unpack to.
+const LARGEST_TEXT: u64 = 4 << 30;
 
 /// Runs `tepui check`.
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
@@ -70,8 +72,12 @@ fn read_text(path: &Path) -> Result<Result<String, String>> {
     let bytes = super::verify::read_bytes(path)?;
     let mut unpacked = Vec::new();
     let bytes = if bytes.starts_with(&GZIP_MAGIC) {
-        if let Err(error) = MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked) {
+        let mut decoder = MultiGzDecoder::new(bytes.as_slice()).take(LARGEST_TEXT + 1);
+        if let Err(error) = decoder.read_to_end(&mut unpacked) {
             return Ok(Err(format!("the compressed file is damaged: {error}")));
+        }
+        if unpacked.len() as u64 > LARGEST_TEXT {
+            return Ok(Err(format!("the compressed file unpacks to more than {}", bytes_text(LARGEST_TEXT))));
         }
         unpacked
     } else {
