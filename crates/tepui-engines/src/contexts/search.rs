@@ -19,6 +19,9 @@ use crate::pushdown::compiled::Compiled;
 /// How often the progress display hears of the search.
 const SEEDS_BETWEEN_REPORTS: u32 = 64;
 
+/// A row of so many threads is handled in one unit of work.
+const THREADS_IN_ONE_GO: u64 = 64;
+
 /// The locals of threads: stacks, or sets of stacks.
 pub trait Locals {
     /// Whether `successors` covers a whole context instead of a single step.
@@ -222,19 +225,22 @@ impl<L: Locals> Search<L> {
         Ok(())
     }
 
-    /// What a thread makes of a state whose row is at hand. Says whether that is anything; then the row has changed.
+    /// What a thread makes of a state whose row is at hand. Says whether that is anything else; then the row has changed.
     fn run_from(&mut self, state: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<bool, Stop> {
         let field = usize::from(thread) + 1;
         let from = (level.row[0], level.row[field]);
         level.images.clear();
         self.locals.successors(&self.compiled, self.compiled.kind_of[field - 1], from, &mut level.images, budget)?;
         self.steps += level.images.len() as u64;
-        budget.spend(level.images.len() as u64 + 1)?;
+        budget.spend(1)?;
         for image in 0..level.images.len() {
-            (level.row[0], level.row[field]) = level.images[image];
-            self.store(state, thread, level, budget)?;
+            if level.images[image] != from {
+                (level.row[0], level.row[field]) = level.images[image];
+                budget.spend(1 + self.compiled.threads() as u64 / THREADS_IN_ONE_GO)?;
+                self.store(state, thread, level, budget)?;
+            }
         }
-        Ok(!level.images.is_empty())
+        Ok(level.images.iter().any(|&image| image != from))
     }
 
     fn store(&mut self, parent: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
