@@ -189,15 +189,15 @@ impl<'a> Abstraction<'a> {
     }
 
     fn admit(&mut self, row: &[u32], fence: Fence<'_>) {
-        let inside = match fence {
-            Fence::Open => true,
-            Fence::Preloaded => self.views.find(row).is_some(),
-            Fence::Tops(allowed) => self.views.find(row).is_some() || allowed.find(self.tops_of(row)).is_some(),
-        };
-        if inside {
-            self.views.insert(row);
+        match fence {
+            Fence::Preloaded => self.escaped |= self.views.find(row).is_none(),
+            Fence::Tops(allowed) if self.views.find(row).is_none() && allowed.find(self.tops_of(row)).is_none() => {
+                self.escaped = true;
+            }
+            Fence::Open | Fence::Tops(_) => {
+                self.views.insert(row);
+            }
         }
-        self.escaped |= !inside;
     }
 
     fn tops_of(&mut self, row: &[u32]) -> &[u32] {
