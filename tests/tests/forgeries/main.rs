@@ -1,0 +1,35 @@
+//! Forged evidence. The checker is held against a judge that reads the definition of a proof as naively as possible, and
+//! against the oracle: whatever is accepted contains every reachable view and no violating one.
+//!
+//! Certificates come from the engines, on random systems and on systems made by hand; proofs with several lemmas are
+//! made of them. A forgery changes one as a value, so that its seal is always right, or changes its model by one
+//! rule and keeps the certificate. Not every change makes a proof wrong, which is why the expected answer is computed and not assumed; where it is known beforehand
+//! (a view less, a violating view more, another model's digest) it is asserted as well.
+
+mod certificates;
+mod judge;
+mod models;
+mod proofs;
+mod samples;
+mod traces;
+
+use tepui_tests::oracle::Cap;
+
+const SEEDS: u64 = 900;
+const CAP: Cap = Cap { height: 6, states: 400 };
+const LARGEST_SAMPLE: usize = 60;
+const SAMPLES_OF_A_SORT: usize = 30;
+const FORGERIES_AT_LEAST: usize = 20_000;
+
+/// How the judge decided.
+#[derive(Default, Debug)]
+struct Tally {
+    accepted: usize,
+    rejected: usize,
+}
+
+impl Tally {
+    fn total(&self) -> usize {
+        self.accepted + self.rejected
+    }
+}
