@@ -1,6 +1,6 @@
 //! The independent checker. It trusts nobody: not the engine that wrote a certificate, not the file it was read from.
 //!
-//! [`check`] decides whether a certificate proves the properties of a model, [`replay`] whether a trace breaks one. Both
+//! [`check`] decides whether a certificate proves the properties of a model, [`replay()`] whether a trace breaks one. Both
 //! know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine, no
 //! language and not on the driver. What it says is all that has to be believed of a verdict.
 

@@ -3,7 +3,7 @@
 //! Engines do not look at time, memory or signals. They count the work they do ([`Budget::spend`]) and are told when to
 //! stop; whoever watches the world holds a [`Stopper`]. Work is counted in images computed (successor states, automaton
 //! transitions), which makes it the same on every machine: races between engines are decided on it (see
-//! [`race`](crate::race)), and it is what progress displays show.
+//! [`race()`](crate::race())), and it is what progress displays show.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

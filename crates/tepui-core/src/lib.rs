@@ -7,7 +7,7 @@
 //! * [`Engine`] is a technique; it answers for one bound at a time.
 //! * [`drive`] is the loop over bounds, the only one, and the only place that builds a [`Verdict`].
 //! * [`Budget`] is how limits reach an engine, and how work is counted.
-//! * [`race`] runs several engines side by side, and the winner does not depend on the clock.
+//! * [`race()`] runs several engines side by side, and the winner does not depend on the clock.
 
 mod budget;
 mod driver;
