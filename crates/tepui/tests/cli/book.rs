@@ -109,3 +109,14 @@ fn its_links_lead_somewhere() {
         }
     }
 }
+
+#[test]
+fn it_documents_every_field_of_the_json() {
+    let page = std::fs::read_to_string(root().join("docs/src/json.md")).unwrap();
+    let text = run("tepui verify examples/stutter.cpds --format json", "/nowhere/");
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let parts = [&document, &document["properties"][0], &document["iterations"][0]];
+    for name in parts.iter().flat_map(|part| part.as_object().unwrap().keys()) {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not documented");
+    }
+}
