@@ -82,5 +82,9 @@ fn covers(certificate: &Certificate, property: &Property) -> Result<(), Rejected
     if property.never.is_empty() || certificate.properties.iter().any(|claimed| claimed.never == property.never) {
         return Ok(());
     }
-    Err(Rejected::new(format!("property {}", property.name), "the certificate makes no claim about it"))
+    let reason = match certificate.properties.iter().any(|claimed| claimed.name == property.name) {
+        true => "the certificate means other views by this name than the model",
+        false => "the certificate makes no claim about it",
+    };
+    Err(Rejected::new(format!("property {}", property.name), reason))
 }

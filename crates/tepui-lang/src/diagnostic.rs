@@ -13,6 +13,8 @@ pub enum Severity {
     Error,
     /// The input is accepted, but may not say what its author meant.
     Warning,
+    /// Harmless, and common in files that programs have written.
+    Note,
 }
 
 /// A message about a place in a source.
@@ -44,6 +46,12 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(source, span, message, label) }
     }
 
+    /// The same as a mere note.
+    #[must_use]
+    pub fn note(self) -> Self {
+        Self { severity: Severity::Note, ..self }
+    }
+
     /// The same with a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
@@ -72,7 +80,7 @@ impl Sink {
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         match diagnostic.severity {
             Severity::Error => self.errors.push(diagnostic),
-            Severity::Warning => self.warnings.push(diagnostic),
+            Severity::Warning | Severity::Note => self.warnings.push(diagnostic),
         }
     }
 
@@ -90,7 +98,7 @@ impl Sink {
     pub(crate) fn is_full(&self, severity: Severity) -> bool {
         match severity {
             Severity::Error => self.errors.kept.len() >= LIMIT,
-            Severity::Warning => self.warnings.kept.len() >= LIMIT,
+            Severity::Warning | Severity::Note => self.warnings.kept.len() >= LIMIT,
         }
     }
 

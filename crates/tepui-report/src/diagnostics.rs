@@ -15,6 +15,7 @@ fn render_one(diagnostic: &Diagnostic, sources: &[Option<&Source>]) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let mut group =
         level.primary_title(diagnostic.message.as_str()).elements(Vec::<annotate_snippets::Message<'_>>::new());

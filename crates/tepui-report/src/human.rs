@@ -106,8 +106,13 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             Verdict::Unsafe(refuted) => refuted_text(refuted),
             Verdict::Unknown(reason) => reason_text(reason),
         };
-        if !facts.contains(&("why", why.clone())) {
-            facts.push(("why", why));
+        let label = match property.verdict.status() {
+            Status::Safe if several => "proof",
+            Status::Unknown if several => "unknown",
+            _ => "why",
+        };
+        if !facts.contains(&(label, why.clone())) {
+            facts.push((label, why));
         }
     }
     let last = outcome.iterations.last();
@@ -128,6 +133,12 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine)));
     } else {
         facts.push(("engine", outcome.engine.to_owned()));
+    }
+    let model = report.model;
+    let enabled =
+        |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
+    if !(0..model.threads().len()).any(enabled) {
+        facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
     facts.extend(written(report));
     facts

@@ -29,6 +29,7 @@ struct Document<'a> {
     trace: Option<&'a str>,
     certificate: Option<&'a str>,
     views_file: Option<&'a str>,
+    warnings: &'a [String],
     properties: Vec<Value>,
     iterations: &'a [Iteration],
 }
@@ -64,6 +65,7 @@ pub fn render(report: &Report<'_>) -> String {
         trace: report.trace,
         certificate: report.certificate,
         views_file: report.views,
+        warnings: report.warnings,
         properties: outcome.properties.iter().map(|property| one(report, &property.name, &property.verdict)).collect(),
         iterations: &outcome.iterations,
     };

@@ -18,6 +18,8 @@ pub struct Report<'a> {
     pub file: &'a str,
     /// The model's file and the options that select what was verified, to be repeated in a command.
     pub again: &'a str,
+    /// What may not be as the model's author meant it, in one line each.
+    pub warnings: &'a [String],
     /// What was found out.
     pub outcome: &'a Outcome,
     /// Seconds of wall-clock time.

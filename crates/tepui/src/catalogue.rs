@@ -35,7 +35,7 @@ pub const ENGINES: &[EngineInfo] = &[
         name: "contexts",
         choice: Choice::Contexts,
         resource: "contexts",
-        summary: "the context engines that apply, side by side; the first answer counts",
+        summary: "the context engines that apply, side by side; the one that answers with the least work counts",
         applies: "pushdown models",
         paper: PAPER,
     },

@@ -16,6 +16,7 @@ use tepui_model::pushdown::{Action, Malformed, Model, Names, Pattern, Property, 
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
 use crate::pushdown::names::{Form, Interner, SharedNames, suggestion};
+use crate::pushdown::slips;
 use crate::pushdown::syntax::{Entry, PropertyText, Right, RuleText, StateText};
 use crate::pushdown::token::{Kind, Token};
 
@@ -62,6 +63,7 @@ pub(super) fn assemble(draft: &Draft<'_>, sink: &mut Sink) -> Option<Model> {
     if sink.has_errors() {
         return None;
     }
+    slips::warn(draft, sink);
     let model = table.finish(shared.names().clone(), init?, properties);
     let place = draft.blocks.first()?.place;
     sink.take(model.map_err(|malformed| place.error(malformed.to_string(), "")))
@@ -338,6 +340,10 @@ impl<'a, 'd> Table<'a, 'd> {
         for &token in beneath.iter().filter(|_| first) {
             self.check_beneath(thread, token, sink);
         }
+        if first && !beneath.is_empty() && self.form == Form::Words {
+            let message = format!("only the top {} of this stack is looked at", quote(top.text));
+            sink.push(top.warning(message, "a property speaks of tops"));
+        }
         self.symbol(thread, top, first, sink).unwrap_or(Symbol::BOTTOM)
     }
 
@@ -430,7 +436,7 @@ fn warn_range(block: &Block<'_>, sink: &mut Sink) {
     if let Some(symbol) = block.rules.iter().flat_map(RuleText::symbols).find(outside) {
         let name = block.threads.first().map_or("?", String::as_str);
         let message = format!("thread {} uses symbol {} outside its range", quote(name), symbol.digits());
-        sink.push(symbol.warning(message, format!("declared are {least} to {largest}")));
+        sink.push(symbol.warning(message, format!("declared are {least} to {largest}")).note());
     }
 }
 
@@ -451,5 +457,5 @@ fn warn_duplicates(block: &Block<'_>, alphabet: &Alphabet<'_>, sink: &mut Sink) 
         count => format!("thread {} repeats {count} rules", quote(name)),
     };
     let label = format!("the same as line {before}");
-    sink.push(Diagnostic::warning(text.from.source, text.span.clone(), message, label));
+    sink.push(Diagnostic::warning(text.from.source, text.span.clone(), message, label).note());
 }

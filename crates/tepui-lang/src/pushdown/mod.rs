@@ -11,6 +11,7 @@ mod cuba;
 mod matching;
 mod names;
 mod print;
+mod slips;
 mod syntax;
 mod token;
 

@@ -259,7 +259,8 @@ impl Junk {
 fn unknown(token: Token<'_>) -> Diagnostic {
     let first = token.text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
     let hint = match first {
-        '→' | '⇒' | '>' | '=' => Some("an arrow is written `->`"),
+        '→' | '⇒' | '>' => Some("an arrow is written `->`"),
+        '/' => Some("comments start with `#`"),
         '−' | '–' | '—' => Some("the empty stack is written `-`"),
         _ => None,
     };

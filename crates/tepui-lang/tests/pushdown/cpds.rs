@@ -62,7 +62,7 @@ fn summary(text: &str) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn a_model_is_understood() {
-    check(MODEL, "");
+    check(MODEL, "main 12:3 no rule enters shared state `done`, so this rule never fires | a slip of the pen?");
     let model = read(MODEL).1.unwrap().model;
     assert_eq!(*model.shared(), Names::List(["idle", "busy", "done"].map(str::to_owned).into()));
     assert_eq!(model.display_state(model.init()), "idle|main,main,b.a");
@@ -200,7 +200,8 @@ fn headers_of_threads() {
         check(&format!("shared q\nthread t {{}}\nthread {header}\n q a -> q -\n}}\ninit q | - * 3"), expected);
     };
     let hint = "a thread is written `thread name {`, rules line by line, `}`";
-    thread("u * 2 {", "");
+    let dead = "main 4:4 nothing puts on the stack the symbol `a`, so this rule never fires | a slip of the pen?";
+    thread("u * 2 {", dead);
     thread("", "main 3:7 expected the name of the thread | the line ends before the name of the thread");
     thread("{", "main 3:8 expected the name of the thread, found `{` | unexpected");
     thread("u * 2", &format!("main 3:13 expected `{{` | the line ends before `{{` | {hint}"));
@@ -210,13 +211,13 @@ fn headers_of_threads() {
     thread("u * 2..1 {", "main 3:12 the range 2..1 is empty | the first is larger than the last");
     thread("u * 4000000000 {", "main 3:8 more than 65535 threads | 4000000000 more here");
     thread("t {", "main 3:8 two threads are named `t` | again here");
-    thread("u * 1..2 {", "");
+    thread("u * 1..2 {", dead);
     thread("u * x {", "main 3:12 expected a number, found `x` | not a number");
 }
 
 #[test]
 fn blocks() {
-    check_block("idle a -> busy b", "");
+    check_block("idle main -> busy b", "");
     check_block(
         "idel a -> busyy -",
         "main 3:1 unknown shared state `idel` | not declared | did you mean `idle`?\nmain 3:11 unknown shared state `busyy` | not declared | did you mean `busy`?",
@@ -335,4 +336,26 @@ fn repetition_is_bounded() {
     check(text, "");
     let text = "shared q\nthread t * 65000 {}\nthread u * 536 {}\ninit q | -";
     check(text, "main 3:8 more than 65535 threads | 536 more here");
+}
+
+#[test]
+fn rules_that_never_fire() {
+    check_block(
+        "idle main -> busy loop\nbusy lop -> idle -",
+        "main 4:6 nothing puts on the stack the symbol `lop`, so this rule never fires | a slip of the pen? | did you mean `loop`?",
+    );
+    check_block("busy main -> idle -\nbusy main -> busy -", "");
+    check_block(
+        "busy main -> idle -",
+        "main 3:1 no rule enters shared state `busy`, so this rule never fires | a slip of the pen?",
+    );
+    check_block("idle main -> idle a b\nidle a -> idle -\nidle b -> idle -", "");
+}
+
+#[test]
+fn patterns_speak_of_tops() {
+    check_statements(
+        "init idle | main * 2\nnever deep: idle | main.main, *",
+        "main 6:25 only the top `main` of this stack is looked at | a property speaks of tops",
+    );
 }

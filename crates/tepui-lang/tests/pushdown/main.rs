@@ -60,8 +60,8 @@ impl Texts {
             Ok(parsed) => &parsed.warnings,
             Err(errors) => errors,
         };
-        let severity = if result.is_ok() { Severity::Warning } else { Severity::Error };
-        assert!(said.iter().all(|diagnostic| diagnostic.severity == severity));
+        let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+        assert!(said.iter().all(|diagnostic| is_error(diagnostic) == result.is_err()));
         said.iter().map(|diagnostic| self.show(diagnostic)).collect()
     }
 }

@@ -103,10 +103,11 @@ pub(crate) struct RunArgs {
     /// Stop after this time, with what was learned (60s, 5m, 1h30m)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
-    /// Stop when the process holds this much memory (4GiB, 500MB); by default 90 % of what is available
+    /// Stop when the process holds this much memory (4GiB, 500MB, a bare number means bytes); by default 90 % of what
+    /// is available
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
-    /// How many threads may work at the same time; by default one for each core
+    /// How many engines may work at the same time; by default one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// The form of the report
@@ -200,6 +201,9 @@ pub(crate) struct BenchArgs {
     /// Write the table as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// What each run may take
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration_text)]
+    pub(crate) timeout: String,
     /// Runs of each row, of which the fastest counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: u16,
@@ -239,6 +243,10 @@ fn duration(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text).ok(),
     }
     .ok_or_else(|| "expected a duration such as 60s, 5m or 1h30m".to_owned())
+}
+
+fn duration_text(text: &str) -> Result<String, String> {
+    duration(text).map(|_| text.to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

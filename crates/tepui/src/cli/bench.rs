@@ -12,13 +12,12 @@ use anyhow::{Context as _, Result, bail};
 use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 use serde_json::Value;
-use tepui_report::{bytes, grouped, seconds};
+use tepui_report::{bytes, count, grouped, seconds};
 
 use super::args::{BenchArgs, ModelArgs};
 use super::input::load;
 use super::{Exit, print};
 
-const TIMEOUT: &str = "10s";
 /// Below this many states the process itself outweighs them, and bytes for each state say nothing.
 const STATES_WORTH_MEASURING: u64 = 100_000;
 
@@ -60,8 +59,14 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
 fn models(suites: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let corpus = std::env::var_os("TEPUI_CORPUS").map(|corpus| Path::new(&corpus).join("cpds"));
     let usual = ["benches", "examples"].map(PathBuf::from).into_iter().chain(corpus).filter(|path| path.is_dir());
-    let suites = if suites.is_empty() { usual.collect() } else { suites.to_vec() };
+    let suites: Vec<_> = if suites.is_empty() { usual.collect() } else { suites.to_vec() };
+    if suites.is_empty() {
+        bail!(
+            "there is no directory benches or examples here, and TEPUI_CORPUS names none: name a directory of models"
+        );
+    }
     let mut models = Vec::new();
+    let looked_at: Vec<_> = suites.iter().map(|suite| suite.display().to_string()).collect();
     for suite in suites {
         if suite.is_file() {
             models.push(suite);
@@ -74,7 +79,7 @@ fn models(suites: &[PathBuf]) -> Result<Vec<PathBuf>> {
         models.extend(files);
     }
     if models.is_empty() {
-        bail!("no models found: name a directory of .cpds or .pds files");
+        bail!("no models found in {}: name a directory of .cpds or .pds files", looked_at.join(", "));
     }
     Ok(models)
 }
@@ -88,7 +93,7 @@ fn run_all(models: &[PathBuf], args: &BenchArgs, certificate: &Path) -> Result<V
         for engine in &args.engine {
             for job in ["views", "properties"] {
                 if job == "views" || properties {
-                    rows.extend(fastest(model, engine, job, args.runs, certificate)?);
+                    rows.extend(fastest(model, engine, job, args, certificate)?);
                 }
             }
         }
@@ -97,10 +102,10 @@ fn run_all(models: &[PathBuf], args: &BenchArgs, certificate: &Path) -> Result<V
 }
 
 /// The fastest of several runs; none, where the engine does not apply.
-fn fastest(model: &Path, engine: &str, job: &'static str, runs: u16, certificate: &Path) -> Result<Option<Row>> {
+fn fastest(model: &Path, engine: &str, job: &'static str, args: &BenchArgs, certificate: &Path) -> Result<Option<Row>> {
     let mut best: Option<Row> = None;
-    for _ in 0..runs {
-        let Some(row) = run_once(model, engine, job, certificate)? else { return Ok(None) };
+    for _ in 0..args.runs {
+        let Some(row) = run_once(model, engine, job, &args.timeout, certificate)? else { return Ok(None) };
         let check = [best.as_ref().and_then(|best| best.check_seconds), row.check_seconds];
         let check_seconds = check.into_iter().flatten().min_by(f64::total_cmp);
         let faster = best.take().into_iter().chain([row]).min_by(|one, other| one.seconds.total_cmp(&other.seconds));
@@ -109,10 +114,10 @@ fn fastest(model: &Path, engine: &str, job: &'static str, runs: u16, certificate
     Ok(best)
 }
 
-fn run_once(model: &Path, engine: &str, job: &'static str, certificate: &Path) -> Result<Option<Row>> {
+fn run_once(model: &Path, engine: &str, job: &'static str, timeout: &str, certificate: &Path) -> Result<Option<Row>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("verify").arg(model).args(["--engine", engine, "--threads", "1", "--format", "json"]);
-    command.args(["--timeout", TIMEOUT]).arg("--certificate").arg(certificate);
+    command.args(["--timeout", timeout]).arg("--certificate").arg(certificate);
     command.args((job == "views").then_some("--all-views"));
     let output = command.output()?;
     let report: Value = serde_json::from_slice(&output.stdout)
@@ -136,7 +141,7 @@ fn run_once(model: &Path, engine: &str, job: &'static str, certificate: &Path) -
         engine: engine.to_owned(),
         job,
         verdict: report["verdict"].as_str().unwrap_or("?").to_owned(),
-        bound: report["cutoff"].as_u64().or(violated),
+        bound: violated.or(report["cutoff"].as_u64()),
         views: number("views"),
         states,
         steps: number("steps"),
@@ -194,12 +199,16 @@ fn totals(rows: &[Row], engines: &[String]) -> String {
             let of = || rows.iter().filter(|row| (&row.engine, row.job) == (engine, job));
             let total: f64 = of().map(|row| row.seconds).sum();
             let open = of().filter(|row| row.verdict == "unknown").count();
-            out += &format!("{engine}, {job}: {} rows, {open} unknown, {} together\n", of().count(), seconds(total));
+            let rows = count(of().count() as u64, "row");
+            out += &format!("{engine}, {job}: {rows}, {open} unknown, {} together\n", seconds(total));
         }
     }
-    let slow = |row: &&Row| row.seconds > 0.1 && row.check_seconds.is_some_and(|check| check > row.seconds);
-    match rows.iter().filter(slow).map(|row| row.model.as_str()).collect::<Vec<_>>().as_slice() {
-        [] => out + "no certificate takes longer to check than to find, among runs over 0.1 s\n",
-        names => out + &format!("slower to check than to find: {}\n", names.join(", ")),
+    let long = || rows.iter().filter(|row| row.seconds > 0.1 && row.check_seconds.is_some());
+    let slow: Vec<_> =
+        long().filter(|row| row.check_seconds > Some(row.seconds)).map(|row| row.model.as_str()).collect();
+    match (long().count(), slow.as_slice()) {
+        (0, _) => out,
+        (_, []) => out + "no certificate takes longer to check than to find, among runs over 0.1 s\n",
+        (_, names) => out + &format!("slower to check than to find: {}\n", names.join(", ")),
     }
 }

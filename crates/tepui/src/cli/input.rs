@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use tepui_lang::diagnostic::Diagnostic;
+use tepui_lang::diagnostic::{Diagnostic, Severity};
 use tepui_lang::pushdown::{CubaInput, Matching, Parsed, read_cpds, read_cuba};
 use tepui_lang::source::Source;
 use tepui_model::pushdown::Model;
@@ -32,10 +32,12 @@ impl std::error::Error for BadInput {}
 pub(crate) struct Loaded {
     pub(crate) model: Model,
     pub(crate) matching: Option<Matching>,
-    /// The rendered warnings about the model.
+    /// The rendered warnings.
     pub(crate) warnings: Vec<String>,
-    /// The rendered warnings about the matching.
-    matching_warnings: Vec<String>,
+    /// The rendered notes, which are of interest only to those who ask about the model.
+    pub(crate) notes: Vec<String>,
+    /// The warnings in one line each.
+    pub(crate) warning_lines: Vec<String>,
     /// The file and the options that select what is verified, for a shell.
     pub(crate) again: String,
     /// The model's file as the user gave it.
@@ -67,32 +69,30 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     let sources = [Some(&main), init.as_ref(), targets.as_ref(), matching.as_ref()];
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
     let render_one = |warning: &Diagnostic| render(std::slice::from_ref(warning), &sources);
-    let (about_matching, about_model): (Vec<_>, Vec<_>) =
-        warnings.iter().partition(|warning| warning.source == MATCHING_SOURCE);
+    let (notes, warnings): (Vec<_>, Vec<_>) =
+        warnings.iter().partition(|diagnostic| diagnostic.severity == Severity::Note);
+    let one_line = |warning: &&Diagnostic| {
+        let source = sources.get(warning.source).copied().flatten().unwrap_or(&main);
+        let (line, column) = source.position(warning.span.start);
+        format!("{}:{line}:{column}: {}", source.name, warning.message)
+    };
     Ok(Loaded {
         model: select(model, args)?,
         matching,
-        warnings: about_model.into_iter().map(render_one).collect(),
-        matching_warnings: about_matching.into_iter().map(render_one).collect(),
+        warning_lines: warnings.iter().map(one_line).collect(),
+        warnings: warnings.into_iter().map(render_one).collect(),
+        notes: notes.into_iter().map(render_one).collect(),
         again: again(args),
         file: main.name.clone(),
     })
 }
 
 impl Loaded {
-    /// Says that there were warnings, without drowning the answer in them.
-    pub(crate) fn mention_warnings(&self) {
-        self.matching_warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
-        let them = if self.warnings.len() == 1 { "it" } else { "them" };
-        if !self.warnings.is_empty() {
-            let warnings = count(self.warnings.len() as u64, "warning");
-            eprintln!("note: {warnings} about {}; `tepui show {}` shows {them}", self.file, self.again);
-        }
+    /// Prints the warnings: an answer may be worth less than it seems.
+    pub(crate) fn warn(&self) {
+        self.warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
     }
 }
-
-/// The index of the matching among the sources of a reader.
-const MATCHING_SOURCE: usize = 3;
 
 fn again(args: &ModelArgs) -> String {
     let mut words = vec![args.model.display().to_string()];

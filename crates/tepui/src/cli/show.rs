@@ -30,6 +30,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     match &args.output {
         None => print(&text)?,
         Some(path) => {
+            require_safe_output(&args.model.model, path, args.format)?;
             write(path, &text)?;
             if args.format == ShowFormat::Pds {
                 write(&path.with_extension("init"), &print_init(model))?;
@@ -46,8 +47,35 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
             }
         }
     }
-    loaded.warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
+    loaded.warnings.iter().chain(&loaded.notes).for_each(|diagnostic| anstream::eprint!("{diagnostic}"));
     Ok(Exit::Good)
+}
+
+/// The model must survive, and what a file's name promises must be in it.
+fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Result<()> {
+    let written = match format {
+        ShowFormat::Pds => ["pds", "init", "spec"].map(|extension| output.with_extension(extension)).to_vec(),
+        _ => vec![output.to_owned()],
+    };
+    let read = ["pds", "init", "spec"].map(|extension| model.with_extension(extension));
+    for path in written {
+        let same = |other: &Path| path.canonicalize().ok().is_some_and(|path| other.canonicalize().ok() == Some(path));
+        if same(model) || read.iter().any(|other| same(other)) {
+            bail!("cannot write {}: it belongs to the model", path.display());
+        }
+    }
+    let promised = match output.extension().and_then(|extension| extension.to_str()) {
+        Some("cpds") => Some((ShowFormat::Cpds, "cpds")),
+        Some("pds") => Some((ShowFormat::Pds, "pds")),
+        Some("init") => Some((ShowFormat::Init, "init")),
+        Some("spec") => Some((ShowFormat::Spec, "spec")),
+        _ => None,
+    };
+    match promised {
+        Some((promised, name)) if promised != format => bail!("a .{name} file needs --format {name}"),
+        None if format == ShowFormat::Pds => bail!("the name of a file in this form ends in .pds"),
+        _ => Ok(()),
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

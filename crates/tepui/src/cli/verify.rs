@@ -41,7 +41,7 @@ fn base_options(args: &RunArgs) -> Options {
 
 fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&Path>) -> Result<Exit> {
     prepare_outputs(loaded, [certificate, args.trace.as_deref(), args.views.as_deref()])?;
-    loaded.mention_warnings();
+    loaded.warn();
     let start = Instant::now();
     let budget = Budget::unlimited();
     let limits = Limits { timeout: args.timeout, memory: args.memory, progress: args.format == Format::Human };
@@ -65,6 +65,7 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
         model: &loaded.model,
         file: &loaded.file,
         again: &loaded.again,
+        warnings: &loaded.warning_lines,
         views: views.as_deref(),
         asked: if written.is_ok() { asked } else { (false, false) },
         outcome: &outcome,
