@@ -52,6 +52,9 @@ fn share(first: u64, step: u64, count: u64) -> Tally {
         for engine in [Choice::Contexts, Choice::Explicit, Choice::States, Choice::Views, Choice::Symbolic] {
             compare(&truth, engine, &format!("seed {seed}, {engine:?}"), &mut tally);
         }
+        if truth.levels.exact && seed % 4 == 0 {
+            compare_each_level(&truth, &format!("seed {seed}"));
+        }
     }
     tally
 }
@@ -101,6 +104,29 @@ fn compare(truth: &Truth, engine: Choice, place: &str, tally: &mut Tally) {
     }
 }
 
+/// Bounded exploration, bound by bound: the views themselves, not only their number.
+fn compare_each_level(truth: &Truth, place: &str) {
+    let engines: &[_] = if truth.finite { &[Choice::Explicit, Choice::Symbolic] } else { &[Choice::Symbolic] };
+    for (bound, level) in (0..).zip(&truth.levels.levels) {
+        for &engine in engines {
+            let options =
+                Options { engine, bound_limit: Some(bound), prove: false, list_views: true, ..Options::default() };
+            let outcome = verify(&truth.model, &options, &Budget::unlimited()).unwrap();
+            // A run ends with the bound at which the last property is violated.
+            let last = outcome.iterations.last().unwrap().bound;
+            assert!(last == bound || outcome.conclusive(), "{place}, {engine:?} ends at {last} instead of {bound}");
+            if last == bound {
+                assert_eq!(outcome.views, shown(&truth.model, level), "{place}, {engine:?} at {bound}");
+            }
+        }
+    }
+}
+
+/// The views of states in the notation of the model, in the order of a listing.
+fn shown(model: &Model, states: &BTreeSet<tepui_model::pushdown::State>) -> Vec<String> {
+    oracle::views(states).iter().map(|view| model.display_view(view.shared, |thread| view.tops[thread])).collect()
+}
+
 fn compare_levels(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tally) {
     for iteration in &outcome.iterations {
         let level = &truth.levels.levels[(iteration.bound as usize).min(truth.levels.levels.len() - 1)];
@@ -116,9 +142,7 @@ fn compare_levels(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut Tal
         }
     }
     let last = outcome.iterations.last().unwrap().bound as usize;
-    let theirs = oracle::views(&truth.levels.levels[last]);
-    let theirs: BTreeSet<_> =
-        theirs.iter().map(|view| truth.model.display_view(view.shared, |t| view.tops[t])).collect();
+    let theirs: BTreeSet<_> = shown(&truth.model, &truth.levels.levels[last]).into_iter().collect();
     let ours: BTreeSet<_> = outcome.views.iter().cloned().collect();
     assert!(theirs.is_subset(&ours), "{place}: views are missing");
     assert!(!truth.levels.exact || ours == theirs, "{place}: views differ");

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{Budget, Engine, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict};
+use crate::{Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict};
 
 /// What is asked of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,6 +84,14 @@ impl Outcome {
     /// The answer to all properties together.
     pub fn status(&self) -> Status {
         Status::of_all(self.properties.iter().map(|property| property.verdict.status()))
+    }
+
+    /// The evidence behind the properties that are safe; it is the same for all of them.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.properties.iter().find_map(|property| match &property.verdict {
+            Verdict::Safe(proven) => Some(proven.evidence()),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
+        })
     }
 
     /// Whether no property is left open.
@@ -259,7 +267,6 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Evidence;
     use tepui_cert::{Certificate, Trace};
     use tepui_model::Digest;
     use tepui_model::pushdown::{Property, Shared, State};

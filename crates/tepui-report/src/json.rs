@@ -39,10 +39,7 @@ pub fn render(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     let last = outcome.iterations.last();
     let complete = outcome.iterations.iter().rev().find(|iteration| iteration.complete);
-    let proven = outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Safe(proven) => Some(proven.evidence()),
-        Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
-    });
+    let proven = outcome.evidence();
     let document = Document {
         tepui_version: env!("CARGO_PKG_VERSION"),
         file: report.file,

@@ -13,11 +13,8 @@ pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
         Verdict::Safe(_) | Verdict::Unknown(_) => None,
     });
     let traces = refuted.map(|trace| check_trace(model, trace)).collect::<Result<Vec<_>, _>>();
-    let proof = outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Safe(proven) => Some(&proven.evidence().certificate),
-        Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
-    });
-    let proof = proof.map_or(Ok(()), |certificate| check_certificate(model, certificate, outcome));
+    let proof = outcome.evidence();
+    let proof = proof.map_or(Ok(()), |evidence| check_certificate(model, &evidence.certificate, outcome));
     for (result, status) in [(traces.map(|_| ()), Status::Unsafe), (proof, Status::Safe)] {
         if let Err(why) = result {
             outcome.distrust(status, &why);

@@ -58,7 +58,7 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     let written = write_files(loaded, args, certificate, &outcome);
     let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
     let asked = (certificate.is_some(), args.trace.is_some());
-    let certificate = path(certificate.filter(|_| proven(&outcome).is_some()));
+    let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
     let report = Report {
@@ -88,16 +88,9 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     })
 }
 
-fn proven(outcome: &Outcome) -> Option<&tepui_cert::Certificate> {
-    outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Safe(proven) => Some(&proven.evidence().certificate),
-        Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
-    })
-}
-
 fn write_files(loaded: &Loaded, args: &RunArgs, certificate: Option<&Path>, outcome: &Outcome) -> Result<()> {
-    if let (Some(path), Some(proof)) = (certificate, proven(outcome)) {
-        evidence::write(path, &proof.to_text())?;
+    if let (Some(path), Some(proof)) = (certificate, outcome.evidence()) {
+        evidence::write(path, &proof.certificate.to_text())?;
     }
     if let Some(path) = &args.trace {
         let traces: String = outcome.properties.iter().filter_map(|p| trace_text(&loaded.model, &p.verdict)).collect();
