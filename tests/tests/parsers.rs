@@ -1,9 +1,9 @@
-//! Texts that are no evidence, or almost: reading them, and checking what could be read, neither panics nor takes long nor
-//! takes much memory, and what was read is printed such that it reads the same.
+//! Texts that are no evidence, or almost: reading them, and checking what could be read, neither panics nor takes
+//! long nor takes much memory, and what was read is printed such that it reads the same.
 //!
-//! Valid certificates and traces are changed byte by byte, word by word and line by line; the seal of a certificate is
-//! put right again in most cases, since otherwise nothing behind it would ever be tried. `TEPUI_RANDOM_TEXTS=N` tries N
-//! texts of each sort instead of the usual number.
+//! Valid certificates and traces are changed byte by byte, word by word and line by line; the seal of a certificate
+//! is put right again in most cases, since otherwise nothing behind it would ever be tried. `TEPUI_RANDOM_TEXTS=N`
+//! tries N texts of each sort instead of the usual number.
 
 use std::time::{Duration, Instant};
 

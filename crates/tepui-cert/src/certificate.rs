@@ -1,14 +1,15 @@
 //! Certificates of pushdown proofs: inductive sets of views, lemma by lemma.
 //!
-//! A lemma of depth `b` is a pair of sets. *Views*: a shared state and, for each thread, a *word*: the topmost `b` symbols of
-//! its stack, top first, where the marker 0 ends a stack that is lower. *Below*: for each thread, which symbols (or the
-//! marker) may lie directly beneath a word of `b` real symbols, anywhere in the stack. A lemma claims that its views
-//! contain the view of every reachable state. It is proved by induction: the initial view is there, and every step from a
-//! view leads to a view that is there as well or that an *earlier* lemma excludes. The last lemma avoids the properties.
+//! A lemma of depth `b` is a pair of sets. *Views*: a shared state and, for each thread, a *word*: the topmost `b`
+//! symbols of its stack, top first, where the marker 0 ends a stack that is lower. *Below*: for each thread, which
+//! symbols (or the marker) may lie directly beneath a word of `b` real symbols, anywhere in the stack. A lemma claims
+//! that its views contain the view of every reachable state. It is proved by induction: the initial view is there,
+//! and every step from a view leads to a view that is there as well or that an *earlier* lemma excludes. The last
+//! lemma avoids the properties.
 //!
-//! The text form gives shared states, threads and symbols as numbers of the model, whose digest stands in the head. The
-//! last line holds the digest of all text above it, so that truncation and accidents are found before any reasoning; it
-//! is no defence against a forger, who is left to the checker.
+//! The text form gives shared states, threads and symbols as numbers of the model, whose digest stands in the head.
+//! The last line holds the digest of all text above it, so that truncation and accidents are found before any
+//! reasoning; it is no defence against a forger, who is left to the checker.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

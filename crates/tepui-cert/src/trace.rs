@@ -1,8 +1,8 @@
 //! Traces of violations: an initial state, then one step after the other, each with the state it leads to.
 //!
-//! The states are redundant, which is the point: a reader follows the trace without executing rules in their head, and
-//! the replayer compares each with what the step really leads to. Threads and rules count from 1, stacks are written from
-//! bottom to top. A file may hold several traces.
+//! The states are redundant, which is the point: a reader follows the trace without executing rules in their head,
+//! and the replayer compares each with what the step really leads to. Threads and rules count from 1, stacks are
+//! written from bottom to top. A file may hold several traces.
 
 use std::fmt::Write as _;
 

@@ -1,16 +1,18 @@
 //! One lemma: is its set of views inductive, relative to the lemmas before it?
 //!
-//! Claim, proved by induction over the steps of an execution: the view of every reachable state is in the lemma's set, and whatever lies
-//! directly below a word of `depth` real symbols, anywhere in a reachable stack, is listed as *below* that word.
+//! Claim, proved by induction over the steps of an execution: the view of every reachable state is in the lemma's
+//! set, and whatever lies directly below a word of `depth` real symbols, anywhere in a reachable stack, is listed as
+//! *below* that word.
 //!
-//! * At the start: the initial view is in the set, and every stretch of `depth + 1` symbols of an initial stack is listed.
-//! * A step changes the top of one stack. An overwrite or a push leads to one definite view, a pop to one for each symbol
-//!   listed below the popped word. Each of these views must be in the set, unless an earlier lemma, which has been proved for
-//!   all reachable states, excludes it. And every new stretch of `depth + 1` symbols must be listed: after an overwrite or a
-//!   push, the changed topmost word has below it what the old one had.
+//! * At the start: the initial view is in the set, and every stretch of `depth + 1` symbols of an initial stack is
+//!   listed.
+//! * A step changes the top of one stack. An overwrite or a push leads to one definite view, a pop to one for each
+//!   symbol listed below the popped word. Each of these views must be in the set, unless an earlier lemma, which has
+//!   been proved for all reachable states, excludes it. And every new stretch of `depth + 1` symbols must be listed:
+//!   after an overwrite or a push, the changed topmost word has below it what the old one had.
 //!
-//! What a step does depends on the shared state and one thread's word only, so it is worked out once for each such pair, and
-//! for each view it remains to look up the results.
+//! What a step does depends on the shared state and one thread's word only, so it is worked out once for each such
+//! pair, and for each view it remains to look up the results.
 
 use rustc_hash::FxHashMap;
 use tepui_cert::Lemma;

@@ -1,8 +1,8 @@
 //! The independent checker. It trusts nobody: not the engine that wrote a certificate, not the file it was read from.
 //!
-//! [`check`] decides whether a certificate proves the properties of a model, [`replay()`] whether a trace breaks one. Both
-//! know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine, no
-//! language and not on the driver. What it says is all that has to be believed of a verdict.
+//! [`check`] decides whether a certificate proves the properties of a model, [`replay()`] whether a trace breaks one.
+//! Both know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine,
+//! no language and not on the driver. What it says is all that has to be believed of a verdict.
 
 mod lemma;
 mod projection;
@@ -52,8 +52,8 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare claim
-/// that the last lemma's views are all that can be reached.
+/// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare
+/// claim that the last lemma's views are all that can be reached.
 pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
     if certificate.model != model.digest() {
         return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));

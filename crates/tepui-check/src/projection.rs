@@ -1,7 +1,7 @@
 //! What an earlier lemma excludes.
 //!
-//! Two lemmas may look at stacks with different depths. A view is excluded by an earlier lemma if, cut to the depth they
-//! have in common, none of the earlier lemma's views, cut as well, equals it.
+//! Two lemmas may look at stacks with different depths. A view is excluded by an earlier lemma if, cut to the depth
+//! they have in common, none of the earlier lemma's views, cut as well, equals it.
 
 use rustc_hash::FxHashMap;
 use tepui_cert::Rows;

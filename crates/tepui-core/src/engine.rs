@@ -7,9 +7,9 @@ use crate::{Budget, Stop};
 /// One technique, working on one model. The driver raises the bound; the engine answers for one bound at a time.
 ///
 /// The protocol: [`explore`](Self::explore) is called with the bounds 0, 1, 2, ... in this order. The views it has
-/// reached only ever grow. Whenever it reports that a property is violated, [`trace`](Self::trace) is called for that property.
-/// [`converged`](Self::converged) is called after a bound that brought no new view, and at no other time. After a [`Stop`], nothing
-/// is called but `trace`, for violations that the interrupted bound had found already.
+/// reached only ever grow. Whenever it reports that a property is violated, [`trace`](Self::trace) is called for that
+/// property. [`converged`](Self::converged) is called after a bound that brought no new view, and at no other time.
+/// After a [`Stop`], nothing is called but `trace`, for violations that the interrupted bound had found already.
 pub trait Engine {
     /// The engine's name on the command line.
     fn name(&self) -> &'static str;

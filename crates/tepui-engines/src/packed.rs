@@ -1,10 +1,11 @@
 //! Sets of tuples, packed into machine words.
 //!
 //! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need (no field
-//! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds only their 32-bit
-//! indices. So a set of tuples of up to 64 bits costs 8 bytes a row plus 6 to 12 bytes of table, and the row number is an identity that
-//! other vectors can be indexed by. Fields start narrow; when a value does not fit, all rows are packed anew with one more
-//! bit for that field than the value needs. That happens at most 32 times for a field.
+//! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds only their
+//! 32-bit indices. So a set of tuples of up to 64 bits costs 8 bytes a row plus 6 to 12 bytes of table, and the row
+//! number is an identity that other vectors can be indexed by. Fields start narrow; when a value does not fit, all
+//! rows are packed anew with one more bit for that field than the value needs. That happens at most 32 times for a
+//! field.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -103,8 +104,8 @@ impl PackedSet {
         (self.slice(index)[field.word as usize] >> field.shift & field.mask()) as u32
     }
 
-    /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed again,
-    /// first field first, into fields of the given widths. The result is in no particular order.
+    /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
+    /// again, first field first, into fields of the given widths. The result is in no particular order.
     pub fn into_words(mut self, widths: &[u32], change: impl Fn(&mut [u32])) -> Result<Vec<u64>, Self> {
         if self.words > 1 || widths.iter().sum::<u32>() > 64 {
             return Err(self);

@@ -1,10 +1,11 @@
 //! Concurrent pushdown systems: threads with a stack each, that share one finite-state variable.
 //!
-//! A state is a shared state `q` and one stack for each thread. A thread looks at its *head*, the pair of `q` and the top
-//! of its stack, and may pop the top, overwrite it, or overwrite it and push one more symbol; each rule may change `q`. The
-//! empty stack is a legal situation of its own: the reserved symbol [`Symbol::BOTTOM`] stands for it wherever a top
-//! is asked for, so that a rule on the empty stack is a rule on `BOTTOM`, and "push on empty" is a push that leaves
-//! `BOTTOM` beneath. A stack, in this crate, lists its real symbols from bottom to top, without the marker.
+//! A state is a shared state `q` and one stack for each thread. A thread looks at its *head*, the pair of `q` and the
+//! top of its stack, and may pop the top, overwrite it, or overwrite it and push one more symbol; each rule may
+//! change `q`. The empty stack is a legal situation of its own: the reserved symbol [`Symbol::BOTTOM`] stands for it
+//! wherever a top is asked for, so that a rule on the empty stack is a rule on `BOTTOM`, and "push on empty" is a
+//! push that leaves `BOTTOM` beneath. A stack, in this crate, lists its real symbols from bottom to top, without the
+//! marker.
 //!
 //! What is observed of a state is its [`View`]: the shared state and the top of each stack.
 

@@ -5,8 +5,8 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use tepui_lang::diagnostic::{Diagnostic, Severity};
 use tepui_lang::source::Source;
 
-/// All diagnostics, one after the other, each with file, line, column, snippet and hint. A source may be absent, where a
-/// diagnostic says that it is.
+/// All diagnostics, one after the other, each with file, line, column, snippet and hint. A source may be absent,
+/// where a diagnostic says that it is.
 pub fn render(diagnostics: &[Diagnostic], sources: &[Option<&Source>]) -> String {
     diagnostics.iter().map(|diagnostic| render_one(diagnostic, sources) + "\n").collect()
 }

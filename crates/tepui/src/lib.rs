@@ -1,7 +1,7 @@
 //! Tepui proves concurrent programs safe for every schedule, or shows the schedule that breaks them.
 //!
-//! This library is the facade: choose an engine with [`Options`], call [`verify()`], and [`self_check`] the outcome. The binary adds files, a
-//! command line and manners.
+//! This library is the facade: choose an engine with [`Options`], call [`verify()`], and [`self_check`] the outcome.
+//! The binary adds files, a command line and manners.
 
 mod catalogue;
 mod selfcheck;

@@ -1,5 +1,5 @@
-//! Checking an outcome in the run that produced it: certificates go through the checker, traces are replayed, both in the
-//! form in which they are written to files.
+//! Checking an outcome in the run that produced it: certificates go through the checker, traces are replayed, both in
+//! the form in which they are written to files.
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{check, replay};

@@ -144,8 +144,8 @@ fn with_some_property(model: &Model) -> Model {
     model.clone().with_properties(vec![all_views]).unwrap_or_else(|_| model.clone())
 }
 
-/// Compares a matching with what may come to light according to the rules that fire in the least inductive set of views.
-/// That the stack may be empty after a pop is always allowed.
+/// Compares a matching with what may come to light according to the rules that fire in the least inductive set of
+/// views. That the stack may be empty after a pop is always allowed.
 fn confirm(model: &Model, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let compiled = Compiled::new(model);
     let mut views = Abstraction::new(&compiled, 1);

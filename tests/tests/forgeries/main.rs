@@ -1,10 +1,11 @@
-//! Forged evidence. The checker is held against a judge that reads the definition of a proof as naively as possible, and
-//! against the oracle: whatever is accepted contains every reachable view and no violating one.
+//! Forged evidence. The checker is held against a judge that reads the definition of a proof as naively as possible,
+//! and against the oracle: whatever is accepted contains every reachable view and no violating one.
 //!
 //! Certificates come from the engines, on random systems and on systems made by hand; proofs with several lemmas are
-//! made of them. A forgery changes one as a value, so that its seal is always right, or changes its model by one
-//! rule and keeps the certificate. Not every change makes a proof wrong, which is why the expected answer is computed and not assumed; where it is known beforehand
-//! (a view less, a violating view more, another model's digest) it is asserted as well.
+//! made of them. A forgery changes one as a value, so that its seal is always right, or changes its model by one rule
+//! and keeps the certificate. Not every change makes a proof wrong, which is why the expected answer is computed and
+//! not assumed; where it is known beforehand (a view less, a violating view more, another model's digest) it is
+//! asserted as well.
 
 mod certificates;
 mod judge;

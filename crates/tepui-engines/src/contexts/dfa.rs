@@ -1,9 +1,9 @@
 //! Minimal deterministic automata for sets of stacks, in a canonical form.
 //!
-//! Every word ends with the marker of the empty stack and holds it nowhere else, so acceptance is an edge that reads the marker and leads
-//! nowhere, and a state is determined by its other edges. Automata here are deterministic, every state leads to
-//! acceptance, no two states accept the same words, and states are numbered breadth first from the start: two
-//! sets of stacks are equal iff their automata are, number by number.
+//! Every word ends with the marker of the empty stack and holds it nowhere else, so acceptance is an edge that reads
+//! the marker and leads nowhere, and a state is determined by its other edges. Automata here are deterministic, every
+//! state leads to acceptance, no two states accept the same words, and states are numbered breadth first from the
+//! start: two sets of stacks are equal iff their automata are, number by number.
 
 use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};

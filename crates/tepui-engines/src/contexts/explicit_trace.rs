@@ -1,12 +1,12 @@
 //! A trace with the fewest contexts and, among those, the fewest steps, found backwards.
 //!
-//! The search keeps no parents: a state may be continued by several threads within one level, each with a history of its
-//! own, and a parent for each of them would be the largest part of the memory. Instead the way is found from its end. In a
-//! trace with the least number k of contexts, a state in the j-th context has level j, or level j - 1 while the context has
-//! not brought anything new yet, and at the end of the context it has level j. So walk backwards over places (state, active thread,
-//! j), from all violating states of level k: a step back costs one, a change of the thread, possible where the state has
-//! level j - 1, costs nothing. Breadth first, with free moves before costly ones, where a way counts only if no shorter one
-//! turned up while it waited.
+//! The search keeps no parents: a state may be continued by several threads within one level, each with a history of
+//! its own, and a parent for each of them would be the largest part of the memory. Instead the way is found from its
+//! end. In a trace with the least number k of contexts, a state in the j-th context has level j, or level j - 1 while
+//! the context has not brought anything new yet, and at the end of the context it has level j. So walk backwards over
+//! places (state, active thread, j), from all violating states of level k: a step back costs one, a change of the
+//! thread, possible where the state has level j - 1, costs nothing. Breadth first, with free moves before costly
+//! ones, where a way counts only if no shorter one turned up while it waited.
 
 use std::collections::VecDeque;
 
@@ -147,7 +147,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// For each thread, shared state and top of the stack, the rules that lead there; those that pop are listed without a top.
+/// For each thread, shared state and top of the stack, the rules that lead there; those that pop are listed without a
+/// top.
 type RulesByResult = FxHashMap<(u16, u32, Option<Symbol>), Vec<u32>>;
 
 fn rules_by_result(search: &Search<Stacks>) -> RulesByResult {

@@ -1,18 +1,19 @@
 //! When a plateau is the end: the generator test, and the collapse of a finite system.
 //!
-//! Let `A = T(R_k)` be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect views: from
-//! equal views they lead to equal views, and since every view of A is that of a state one context earlier, their
-//! results are in A. So the first view outside A that some larger bound shows must emerge from a pop. The views that may
-//! emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is complete if no generator of Z
-//! lies outside A: `G ∩ Z ⊆ A`.
+//! Let `A = T(R_k)` be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect
+//! views: from equal views they lead to equal views, and since every view of A is that of a state one context
+//! earlier, their results are in A. So the first view outside A that some larger bound shows must emerge from a pop.
+//! The views that may emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is
+//! complete if no generator of Z lies outside A: `G ∩ Z ⊆ A`.
 //!
-//! Here Z is the least inductive set of views of some depth b ([`Abstraction`]), and then the test can be put more simply. From
-//! a view of A, a push or overwrite of Z stays in A, and a pop leads to a generator of Z. So if `G ∩ Z ⊆ A`, then Z, which starts
-//! in A, never leaves it: the test succeeds iff Z stays within A. We compute Z fenced in by A; it either meets a
-//! generator outside, and is abandoned there, or it closes, and is the certificate.
+//! Here Z is the least inductive set of views of some depth b ([`Abstraction`]), and then the test can be put more
+//! simply. From a view of A, a push or overwrite of Z stays in A, and a pop leads to a generator of Z. So if `G ∩ Z ⊆
+//! A`, then Z, which starts in A, never leaves it: the test succeeds iff Z stays within A. We compute Z fenced in by
+//! A; it either meets a generator outside, and is abandoned there, or it closes, and is the certificate.
 //!
-//! A test that fails at depth b is worth repeating only with a greater depth, or for more views. So the depth is raised
-//! while a plateau lasts, and starts anew with the next one, where a small depth, and a small certificate, may do.
+//! A test that fails at depth b is worth repeating only with a greater depth, or for more views. So the depth is
+//! raised while a plateau lasts, and starts anew with the next one, where a small depth, and a small certificate, may
+//! do.
 
 use tepui_core::{Budget, Evidence, Stop};
 
@@ -108,9 +109,9 @@ impl GeneratorTest {
 }
 
 /// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
-/// that of the highest stack, form an inductive set. Small depths give small certificates and are tried one by one; where they
-/// do not do, depths are doubled, because each one costs a pass over the states. The states are given up in the end
-/// to make room for the certificate.
+/// that of the highest stack, form an inductive set. Small depths give small certificates and are tried one by one;
+/// where they do not do, depths are doubled, because each one costs a pass over the states. The states are given up
+/// in the end to make room for the certificate.
 pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
     let Search { compiled, states, locals, .. } = search;
     for depth in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {

@@ -1,10 +1,11 @@
 //! The symbolic representation: a local is a regular set of stacks.
 //!
-//! Sets are minimal automata in canonical form, interned, so a set is one number and equal sets have equal numbers. What
-//! a context makes of a shared state and a set is a post* computation; it depends on nothing else, so it is done once and
-//! remembered, however many states it occurs in. A state is subsumed by another with the same shared state if each of its
-//! sets is included in the other's; inclusion of two sets is remembered as well. Stored states form a tree with one level
-//! for each thread, so that looking for one that subsumes another follows only branches whose sets are large enough.
+//! Sets are minimal automata in canonical form, interned, so a set is one number and equal sets have equal numbers.
+//! What a context makes of a shared state and a set is a post* computation; it depends on nothing else, so it is done
+//! once and remembered, however many states it occurs in. A state is subsumed by another with the same shared state
+//! if each of its sets is included in the other's; inclusion of two sets is remembered as well. Stored states form a
+//! tree with one level for each thread, so that looking for one that subsumes another follows only branches whose
+//! sets are large enough.
 
 use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};

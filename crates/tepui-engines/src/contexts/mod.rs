@@ -2,10 +2,11 @@
 //!
 //! The bound k counts contexts. Two sequences are observed while it grows:
 //!
-//! * `R_k`, the states reachable with at most k contexts. It cannot stutter: once a level brings no new state, no later one
-//!   does. Observable where states are enumerated ([`stacks`]).
-//! * `T(R_k)`, their views. It is finite, so it converges, but it may stutter; whether a plateau is the end is decided by the
-//!   generator test ([`generators`]). Observable with enumerated states and with sets of stacks ([`languages`]) alike.
+//! * `R_k`, the states reachable with at most k contexts. It cannot stutter: once a level brings no new state, no
+//!   later one does. Observable where states are enumerated ([`stacks`]).
+//! * `T(R_k)`, their views. It is finite, so it converges, but it may stutter; whether a plateau is the end is
+//!   decided by the generator test ([`generators`]). Observable with enumerated states and with sets of stacks
+//!   ([`languages`]) alike.
 //!
 //! [`search`] is the search itself, the same for both representations.
 

@@ -1,17 +1,17 @@
 //! post*: everything that one thread reaches, alone, from a regular set of stacks (after Schwoon).
 //!
-//! A set of (shared state, stack) pairs is an automaton that reads a stack from its top: from the node of shared state q it
-//! accepts the stacks that occur with q. Saturation adds, for each rule and each edge that its head can read, the edges
-//! that read the result. With `t` the node after the head:
+//! A set of (shared state, stack) pairs is an automaton that reads a stack from its top: from the node of shared
+//! state q it accepts the stacks that occur with q. Saturation adds, for each rule and each edge that its head can
+//! read, the edges that read the result. With `t` the node after the head:
 //!
 //! * overwrite to (q', a): the edge `q' -a-> t`;
 //! * push to (q', a b): a node m for the pair (q', a), and the edges `q' -a-> m` and `m -b-> t`;
 //! * pop to q': from q' everything that can be read from t, now and later.
 //!
-//! The marker of the empty stack is an ordinary last symbol here, so every stack is a non-empty word, and rules on the empty
-//! stack need no case of their own. Each edge remembers why it was added, always by edges that are older. Undoing the first
-//! edge of an accepted word, as long as it was added by a rule, therefore ends at a word of the original set, and gives
-//! the rules that lead from there: the witness of a trace.
+//! The marker of the empty stack is an ordinary last symbol here, so every stack is a non-empty word, and rules on
+//! the empty stack need no case of their own. Each edge remembers why it was added, always by edges that are older.
+//! Undoing the first edge of an accepted word, as long as it was added by a rule, therefore ends at a word of the
+//! original set, and gives the rules that lead from there: the witness of a trace.
 
 use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};

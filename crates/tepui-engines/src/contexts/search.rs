@@ -1,14 +1,14 @@
 //! The search for `R_k`, level by level, whatever a thread's local state is.
 //!
 //! `R_k` holds the states reachable with at most k contexts, a context being consecutive steps of one thread. So
-//! `R_(k+1)` adds to `R_k` what one thread after the other reaches, alone, from the states that are new in `R_k`. A state is a row
-//! of a shared state and one *local* for each thread; what a local is (a stack, or a set of stacks) and what a thread
-//! can make of it is up to the [`Locals`].
+//! `R_(k+1)` adds to `R_k` what one thread after the other reaches, alone, from the states that are new in `R_k`. A
+//! state is a row of a shared state and one *local* for each thread; what a local is (a stack, or a set of stacks)
+//! and what a thread can make of it is up to the [`Locals`].
 //!
-//! Levels must be exact, and equality of states is not enough for that: a state that two threads reach in the same level
-//! can be continued by either of them without a new context. Therefore each state of the level under construction has a
-//! bit for each thread that reached it within the level, and each of these threads runs on from it. From a finished level,
-//! the threads whose bits are set need not run again: what they reach is there already.
+//! Levels must be exact, and equality of states is not enough for that: a state that two threads reach in the same
+//! level can be continued by either of them without a new context. Therefore each state of the level under
+//! construction has a bit for each thread that reached it within the level, and each of these threads runs on from
+//! it. From a finished level, the threads whose bits are set need not run again: what they reach is there already.
 
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Symbol, View};
@@ -225,7 +225,8 @@ impl<L: Locals> Search<L> {
         Ok(())
     }
 
-    /// What a thread makes of a state whose row is at hand. Says whether that is anything else; then the row has changed.
+    /// What a thread makes of a state whose row is at hand. Says whether that is anything else; then the row has
+    /// changed.
     fn run_from(&mut self, state: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<bool, Stop> {
         let field = usize::from(thread) + 1;
         let from = (level.row[0], level.row[field]);

@@ -1,8 +1,8 @@
 //! A concrete trace from a chain of symbolic contexts.
 //!
-//! A violating view picks one stack from each set of the last state. Going back along the links, only the thread that ran has
-//! another set before: there a witness of post* says from which stack of the earlier set, and by which rules, the stack
-//! came about. At the first state every set is a single stack, the initial one.
+//! A violating view picks one stack from each set of the last state. Going back along the links, only the thread that
+//! ran has another set before: there a witness of post* says from which stack of the earlier set, and by which rules,
+//! the stack came about. At the first state every set is a single stack, the initial one.
 
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;

@@ -1,21 +1,22 @@
 //! Views of depth b, and the least inductive set of them: an over-approximation of what is reachable.
 //!
-//! A *word* is what a view of depth b shows of one stack: its topmost b symbols, top first, ended early by the marker of the
-//! empty stack. *Below* collects, for each thread and each word of b real symbols, what lies directly beneath that word
-//! somewhere in a stack. A step changes the stack's top only, so it is known what it does to both sets:
+//! A *word* is what a view of depth b shows of one stack: its topmost b symbols, top first, ended early by the marker
+//! of the empty stack. *Below* collects, for each thread and each word of b real symbols, what lies directly beneath
+//! that word somewhere in a stack. A step changes the stack's top only, so it is known what it does to both sets:
 //!
 //! * overwrite `s -> t`: the word `s u` becomes `t u`, and whatever lay below `s u` may lie below `t u`;
 //! * push `s -> a b`: the word `s u` becomes `a b u` cut to length; the symbol that was cut off lies below it, and
 //!   whatever lay below `s u` may lie below `b u`;
 //! * pop `s`: the word `s u` becomes `u y`, for every `y` that may lie below `s u`.
 //!
-//! The least pair of sets that holds the initial state and is closed under these rules contains the view of every reachable state, and
-//! is itself the certificate of that. With b = 1 it is a finite-state system with call-return pairs derived from the rules that
-//! really fire; with growing b it gets tighter; with b at least the height of every reachable stack it is exact.
+//! The least pair of sets that holds the initial state and is closed under these rules contains the view of every
+//! reachable state, and is itself the certificate of that. With b = 1 it is a finite-state system with call-return
+//! pairs derived from the rules that really fire; with growing b it gets tighter; with b at least the height of every
+//! reachable stack it is exact.
 //!
-//! The fixpoint is computed without scanning anything twice: a thread's reaction to a (shared state, word) pair is compiled when
-//! the pair first occurs, *below* flows along edges between words, and a pop that waits for what may come to light is
-//! woken when something new does.
+//! The fixpoint is computed without scanning anything twice: a thread's reaction to a (shared state, word) pair is
+//! compiled when the pair first occurs, *below* flows along edges between words, and a pop that waits for what may
+//! come to light is woken when something new does.
 
 use rustc_hash::FxHashMap;
 use tepui_cert::{Lemma, LemmaThread, Rows};
@@ -357,7 +358,8 @@ fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32])) 
     }
 }
 
-/// A thread's words that occur in views, sorted and renumbered (the numbers go to `used`), and what lies below any word.
+/// A thread's words that occur in views, sorted and renumbered (the numbers go to `used`), and what lies below any
+/// word.
 fn lemma_thread(words: &ThreadWords, used: &mut [Option<u32>]) -> LemmaThread {
     let mut order: Vec<_> = (0..used.len()).filter(|&word| used[word].is_some()).collect();
     order.sort_unstable_by_key(|&word| &words.words[word].word);

@@ -1,8 +1,8 @@
 //! A pushdown model, compiled for searching.
 //!
-//! Shared states are renumbered to those that the initial state and the rules mention, so that nothing here grows with the number that a
-//! file declares. Threads with the same rules are of one *kind* and share its tables. A kind's rules are grouped by head
-//! (shared state and top of the stack); duplicates are dropped, the first one stays.
+//! Shared states are renumbered to those that the initial state and the rules mention, so that nothing here grows
+//! with the number that a file declares. Threads with the same rules are of one *kind* and share its tables. A kind's
+//! rules are grouped by head (shared state and top of the stack); duplicates are dropped, the first one stays.
 
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, View};

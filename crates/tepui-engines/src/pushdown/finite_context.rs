@@ -1,11 +1,11 @@
 //! Finite-context reachability: can one thread alone, within one context, reach infinitely many states?
 //!
-//! Heads are pairs of a shared state and the top of the stack. From a head, an overwrite leads to another head on the same
-//! level of the stack. A push leads to the head of the pushed symbol, one level higher, and, for every shared state in which what
-//! was pushed can be popped again (a *summary*), to the head that comes to light on the old level. The stack grows without
-//! bound from some stack of height one iff an edge that leads higher lies on a cycle of this graph: around the cycle
-//! the stack comes back to the same head with something more beneath it. Without such a cycle, climbing edges can be
-//! numbered along every path, so heights and hence reachable states are bounded.
+//! Heads are pairs of a shared state and the top of the stack. From a head, an overwrite leads to another head on the
+//! same level of the stack. A push leads to the head of the pushed symbol, one level higher, and, for every shared
+//! state in which what was pushed can be popped again (a *summary*), to the head that comes to light on the old
+//! level. The stack grows without bound from some stack of height one iff an edge that leads higher lies on a cycle
+//! of this graph: around the cycle the stack comes back to the same head with something more beneath it. Without such
+//! a cycle, climbing edges can be numbered along every path, so heights and hence reachable states are bounded.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::pushdown::{Action, Symbol};

@@ -1,11 +1,11 @@
 //! From words to a model.
 //!
 //! The readers leave a [`Draft`]: what the text says, in words. Here the words find their numbers. Symbols take two
-//! steps. First they get provisional numbers: those of a block's rules (or of its `stack` line) are shared by all threads
-//! that the block stands for, those that only the initial state or a property mentions belong to one thread. When all
-//! has been read each thread keeps the symbols that occur for it and numbers them anew: by value where names are
-//! numerals, in the order of the `stack` line if there is one, else by first occurrence. A symbol that occurs nowhere
-//! is no part of the model, so that every form can carry every model.
+//! steps. First they get provisional numbers: those of a block's rules (or of its `stack` line) are shared by all
+//! threads that the block stands for, those that only the initial state or a property mentions belong to one thread.
+//! When all has been read each thread keeps the symbols that occur for it and numbers them anew: by value where names
+//! are numerals, in the order of the `stack` line if there is one, else by first occurrence. A symbol that occurs
+//! nowhere is no part of the model, so that every form can carry every model.
 //!
 //! Repetition lets a short text ask for a large model. Whatever is unfolded is paid for from one [`Budget`].
 
@@ -303,8 +303,8 @@ impl<'a, 'd> Table<'a, 'd> {
         error.hint(format!("the threads are {}", names.join(", ")))
     }
 
-    /// The symbol a word names for a thread. Where symbols are not declared it may be a new one. Only the `first` thread
-    /// of those that share a word is worth a message.
+    /// The symbol a word names for a thread. Where symbols are not declared it may be a new one. Only the `first`
+    /// thread of those that share a word is worth a message.
     fn symbol(&mut self, thread: usize, token: Token<'a>, first: bool, sink: &mut Sink) -> Option<Symbol> {
         let key = match self.form.key(token) {
             Err(_) if !first => return None,

@@ -1,9 +1,10 @@
 //! The form with names: `.cpds`.
 //!
-//! One file holds it all: `shared` lists the shared states, each `thread` has its rules in a block and may stand for several
-//! threads that run the same rules, `init` gives the initial state and each `never` a property. A statement is a line,
-//! a block is the lines between its braces, statements come in any order. The words that open a statement are not
-//! reserved: shared states and symbols may bear them, for a line of a block is a rule as soon as it has an arrow.
+//! One file holds it all: `shared` lists the shared states, each `thread` has its rules in a block and may stand for
+//! several threads that run the same rules, `init` gives the initial state and each `never` a property. A statement
+//! is a line, a block is the lines between its braces, statements come in any order. The words that open a statement
+//! are not reserved: shared states and symbols may bear them, for a line of a block is a rule as soon as it has an
+//! arrow.
 
 use std::collections::HashSet;
 use std::ops::Range;

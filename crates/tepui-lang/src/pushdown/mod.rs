@@ -1,9 +1,9 @@
 //! Reading and printing concurrent pushdown systems.
 //!
 //! Two forms are read: [`read_cuba`] takes the numeric one of the tool CUBA, spread over up to four files, and
-//! [`read_cpds`] the one with names, all in one file. Both are lines of the same rules and states, so they share lexer, grammar
-//! and the way from words to a model; they differ in what surrounds the rules and in what a name is. The printers are
-//! their inverses: what is printed reads back as the same model.
+//! [`read_cpds`] the one with names, all in one file. Both are lines of the same rules and states, so they share
+//! lexer, grammar and the way from words to a model; they differ in what surrounds the rules and in what a name is.
+//! The printers are their inverses: what is printed reads back as the same model.
 
 mod assemble;
 mod cpds;

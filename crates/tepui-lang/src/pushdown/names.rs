@@ -120,8 +120,9 @@ pub(super) fn canonical(text: &str) -> Option<u32> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// A hint that names the candidate nearest to a word, if one is near enough to be what was meant. Once there are `enough`
-/// messages none is looked for, since all pairs of words would take time that grows with the square of the text.
+/// A hint that names the candidate nearest to a word, if one is near enough to be what was meant. Once there are
+/// `enough` messages none is looked for, since all pairs of words would take time that grows with the square of the
+/// text.
 pub(super) fn suggestion<'b>(word: &str, candidates: impl Iterator<Item = &'b str>, enough: bool) -> Option<String> {
     const LONGEST: usize = 40;
     const MOST: usize = 10_000;

@@ -1,10 +1,10 @@
 //! Printing models, in both forms.
 //!
 //! What is printed reads back as the same model. The form with names loses nothing but the lines of the rules. The
-//! numeric form has no names: there shared states become their numbers, and symbols too unless they are named by numerals
-//! in increasing order, so that numbering them by value gives each its old number. Comments keep the names for the human
-//! reader. A symbol that occurs in no rule, no initial stack and no property has no place in either form; the readers
-//! make no such symbol.
+//! numeric form has no names: there shared states become their numbers, and symbols too unless they are named by
+//! numerals in increasing order, so that numbering them by value gives each its old number. Comments keep the names
+//! for the human reader. A symbol that occurs in no rule, no initial stack and no property has no place in either
+//! form; the readers make no such symbol.
 
 use std::fmt::Write;
 

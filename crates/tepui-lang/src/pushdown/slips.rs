@@ -1,9 +1,9 @@
 //! Rules that can never fire because of how they are written.
 //!
-//! A rule looks at the shared state and at the top of its thread's stack. If nothing in the whole text ever enters that
-//! shared state, or puts that symbol on a stack of that thread, the rule is dead, and as a rule a name is misspelt. A model with such a slip
-//! may be "safe" for the wrong reason, so it is worth a warning. Told only about texts with names: generated files with
-//! numbers are full of rules that nobody misses.
+//! A rule looks at the shared state and at the top of its thread's stack. If nothing in the whole text ever enters
+//! that shared state, or puts that symbol on a stack of that thread, the rule is dead, and as a rule a name is
+//! misspelt. A model with such a slip may be "safe" for the wrong reason, so it is worth a warning. Told only about
+//! texts with names: generated files with numbers are full of rules that nobody misses.
 
 use std::collections::HashSet;
 

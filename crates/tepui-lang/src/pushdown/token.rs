@@ -180,7 +180,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Takes the tokens up to the first of a kind off the front, as a line of their own; the rest stays, this token first.
+    /// Takes the tokens up to the first of a kind off the front, as a line of their own; the rest stays, this token
+    /// first.
     pub(super) fn split_at(&mut self, kind: Kind) -> Line<'a> {
         let length = self.rest().iter().position(|token| token.kind == kind).unwrap_or(self.rest().len());
         let tokens = self.rest()[..length].to_vec();

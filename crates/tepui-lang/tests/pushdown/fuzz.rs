@@ -1,7 +1,7 @@
 //! No text makes a reader panic, and what it says points into the text.
 //!
-//! Valid texts are damaged at random, many times over, and fed to both readers, each as every source. The seed is fixed:
-//! a failure prints the texts that caused it.
+//! Valid texts are damaged at random, many times over, and fed to both readers, each as every source. The seed is
+//! fixed: a failure prints the texts that caused it.
 
 use fastrand::Rng;
 use tepui_lang::diagnostic::{Diagnostic, LIMIT, Severity};

@@ -193,7 +193,8 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Directories of models, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS names
+    /// Directories of models, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS
+    /// names
     pub(crate) suite: Vec<PathBuf>,
     /// The engines to compare; may be given several times
     #[arg(long, default_values = ["contexts-explicit", "contexts-symbolic"], value_parser = engine_names())]

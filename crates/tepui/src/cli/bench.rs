@@ -1,8 +1,9 @@
 //! `tepui bench`: every model of a suite with every engine, each run in a process of its own.
 //!
-//! A process for each run makes times and peak memory independent of what ran before. Engines run on one core. Runs are
-//! made for all views, so that every row is a complete computation, and once more for the properties where there are any. A
-//! certificate is checked in a process of its own as well, and must not take longer than the run that produced it.
+//! A process for each run makes times and peak memory independent of what ran before. Engines run on one core. Runs
+//! are made for all views, so that every row is a complete computation, and once more for the properties where there
+//! are any. A certificate is checked in a process of its own as well, and must not take longer than the run that
+//! produced it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

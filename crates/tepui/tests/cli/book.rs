@@ -1,8 +1,8 @@
 //! The book does not go stale: its commands run, print what it says they print, and its links lead somewhere.
 //!
-//! Blocks marked `console` hold commands behind `$ ` with their output, blocks marked `sh` commands alone. They run in the
-//! project's root, with `/tmp` replaced by a directory of their own. Commands that need `cargo`, or `jq` where it is not
-//! installed, are left out. `SNAPSHOTS=overwrite cargo test -p tepui` writes the outputs anew.
+//! Blocks marked `console` hold commands behind `$ ` with their output, blocks marked `sh` commands alone. They run
+//! in the project's root, with `/tmp` replaced by a directory of their own. Commands that need `cargo`, or `jq` where
+//! it is not installed, are left out. `SNAPSHOTS=overwrite cargo test -p tepui` writes the outputs anew.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

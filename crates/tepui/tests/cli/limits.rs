@@ -1,7 +1,7 @@
 //! Runs that end before their answer: time, memory, Ctrl-C. They end with what was learned.
 //!
-//! `heights.cpds` and `words.cpds` can be explored for ever: no bound violates their property, none proves it. Nothing here
-//! depends on how fast the machine is, apart from [`PATIENCE`].
+//! `heights.cpds` and `words.cpds` can be explored for ever: no bound violates their property, none proves it.
+//! Nothing here depends on how fast the machine is, apart from [`PATIENCE`].
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,10 @@
 //! Transcripts: files of commands with what they print.
 //!
 //! In `tests/transcripts/*.md` every line of a code block that starts with `$ ` is a command; below it stand its exit
-//! status as `? 1` unless that is 0, then standard output, then standard error. Besides `tepui` there is `cat`. Times and
-//! memory are replaced by `[COST]`, digests by `[DIGEST]`, and `[..]` stands for anything within a line. The commands of a
-//! file run one after the other in one directory. `SNAPSHOTS=overwrite cargo test -p tepui` writes the files anew.
+//! status as `? 1` unless that is 0, then standard output, then standard error. Besides `tepui` there is `cat`. Times
+//! and memory are replaced by `[COST]`, digests by `[DIGEST]`, and `[..]` stands for anything within a line. The
+//! commands of a file run one after the other in one directory. `SNAPSHOTS=overwrite cargo test -p tepui` writes the
+//! files anew.
 
 use std::fmt::Write as _;
 use std::path::Path;
