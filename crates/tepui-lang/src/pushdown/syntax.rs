@@ -44,13 +44,22 @@ impl<'a> RuleText<'a> {
 
 /// Reads the whole line as a rule.
 pub(super) fn rule<'a>(line: &mut Line<'a>) -> Fallible<RuleText<'a>> {
-    let from = line.expect(Kind::Word, "a shared state")?;
+    let from = one_shared(line)?;
     let top = word_or_dash(line, "the top of the stack")?;
     line.expect(Kind::Arrow, "`->`")?;
-    let to = line.expect(Kind::Word, "a shared state")?;
+    let to = one_shared(line)?;
     let right = right(line, from, top, to)?;
-    line.end()?;
+    line.end().map_err(|error| match right {
+        Right::Two { .. } => error.hint("a rule leaves at most two symbols: push more with a second rule"),
+        Right::Nothing | Right::One(_) => error,
+    })?;
     Ok(RuleText { line: line.number, from, top, to, right, span: from.up_to(&line.last()) })
+}
+
+fn one_shared<'a>(line: &mut Line<'a>) -> Fallible<Token<'a>> {
+    let star = line.peek().is_some_and(|token| token.kind == Kind::Star);
+    let hint = star.then(|| "a rule names one shared state: write one rule for each".to_owned());
+    line.expect(Kind::Word, "a shared state").map_err(|error| error.hint_if(hint))
 }
 
 fn word_or_dash<'a>(line: &mut Line<'a>, what: &str) -> Fallible<Option<Token<'a>>> {

@@ -339,6 +339,13 @@ fn repetition_is_bounded() {
 }
 
 #[test]
+fn a_rule_names_one_shared_state() {
+    let hint = "unexpected | a rule names one shared state: write one rule for each";
+    check_block("* main -> idle -", &format!("main 3:1 expected a shared state, found `*` | {hint}"));
+    check_block("idle main -> * -", &format!("main 3:14 expected a shared state, found `*` | {hint}"));
+}
+
+#[test]
 fn rules_that_never_fire() {
     check_block(
         "idle main -> busy loop\nbusy lop -> idle -",

@@ -154,7 +154,10 @@ fn rules_that_are_none() {
         "main 3:12 two symbols on the empty stack | one too many | a rule on the empty stack pushes one symbol: `q - -> p b`",
     );
     check_rule("0 1 -> 1 - 2", "main 3:12 unexpected `2` after the end of the statement | nothing may follow here");
-    check_rule("0 1 -> 1 2 3 4 5", "main 3:14 unexpected `4` after the end of the statement | nothing may follow here");
+    check_rule(
+        "0 1 -> 1 2 3 4 5",
+        "main 3:14 unexpected `4` after the end of the statement | nothing may follow here | a rule leaves at most two symbols: push more with a second rule",
+    );
     check_rule("0 1 1 2", "main 3:5 expected `->`, found `1` | unexpected");
     check_rule("0 1", "main 3:4 expected `->` | the line ends before `->`");
     check_rule("0 -> 1 2", "main 3:3 expected the top of the stack, found `->` | unexpected");
