@@ -15,13 +15,14 @@ pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
     let traces = refuted.map(|trace| check_trace(model, trace)).collect::<Result<Vec<_>, _>>();
     let proof = outcome.evidence();
     let proof = proof.map_or(Ok(()), |evidence| check_certificate(model, &evidence.certificate, outcome));
+    let mut failed = Ok(());
     for (result, status) in [(traces.map(|_| ()), Status::Unsafe), (proof, Status::Safe)] {
         if let Err(why) = result {
             outcome.distrust(status, &why);
-            return Err(why);
+            failed = Err(why);
         }
     }
-    Ok(())
+    failed
 }
 
 fn check_trace(model: &Model, trace: &Trace) -> Result<(), String> {

@@ -119,6 +119,9 @@ fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
 fn prepare_outputs(loaded: &Loaded, outputs: [Option<&Path>; 3]) -> Result<()> {
     let given: Vec<_> = outputs.into_iter().flatten().collect();
     for (index, path) in given.iter().enumerate() {
+        if *path == Path::new("-") {
+            bail!("cannot write to -: the report is on standard output, name a file");
+        }
         let existed = path.exists();
         std::fs::OpenOptions::new()
             .append(true)
