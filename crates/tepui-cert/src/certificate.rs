@@ -44,6 +44,8 @@ pub struct Lemma {
 /// One thread's part of a lemma.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LemmaThread {
+    /// An earlier thread with which this one is interchangeable: the words and what lies below them are listed there.
+    pub like: Option<usize>,
     /// The words that occur in views, top first.
     pub words: Vec<Vec<Symbol>>,
     /// For words of `depth` real symbols, what may lie directly beneath.
@@ -211,7 +213,7 @@ impl LemmaThread {
             let symbols = symbols.split_whitespace().map(|symbol| Ok(Symbol(lines.number(symbol)?)));
             below.push((read_word(lines, word)?, symbols.collect::<Result<_, _>>()?));
         }
-        Ok(Self { words, below })
+        Ok(Self { like: None, words, below })
     }
 }
 
@@ -291,7 +293,7 @@ mod tests {
         for row in [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 2], [3, 0, 0], [3, 0, 2]] {
             views.push(row);
         }
-        let thread = LemmaThread { words, below };
+        let thread = LemmaThread { like: None, words, below };
         let pattern = Pattern { shared: None, tops: vec![Some(Symbol(2)), None] };
         Certificate {
             model: Digest::of(b"model"),

@@ -191,6 +191,7 @@ impl Claim {
         };
         let row = |view: &WordView| [view.0].into_iter().chain(view.1.iter().enumerate().map(number)).collect();
         let part = |thread: usize| LemmaThread {
+            like: None,
             words: words[thread].iter().map(|word| symbols(word)).collect(),
             below: (self.below.iter().filter(|((owner, _), _)| *owner == thread))
                 .map(|((_, word), listed)| (symbols(word), listed.iter().copied().map(Symbol).collect()))

@@ -368,5 +368,5 @@ fn lemma_thread(words: &ThreadWords, used: &mut [Option<u32>]) -> LemmaThread {
     let mut below: Vec<_> = with_below.map(|info| (info.word.to_vec(), info.below.clone())).collect();
     below.iter_mut().for_each(|(_, symbols)| symbols.sort_unstable());
     below.sort_unstable();
-    LemmaThread { words: order.into_iter().map(|word| words.words[word].word.to_vec()).collect(), below }
+    LemmaThread { like: None, words: order.into_iter().map(|word| words.words[word].word.to_vec()).collect(), below }
 }
