@@ -1,4 +1,5 @@
-//! Reachable states, states within a number of contexts, views, and finiteness of contexts, by plain enumeration.
+//! Reachable states, states within a number of contexts or of rounds and delays, views, and finiteness of contexts, by
+//! plain enumeration.
 //!
 //! Each function is its definition written as a loop over ordered sets of whole states: no abstraction, no packing, no
 //! shortcut by symmetry or subsumption, and no call into the model's own step function. A set that was cut off by a
@@ -39,6 +40,40 @@ impl Bounded {
     /// upper bound of the true number, and `None` means nothing.
     pub fn first_violation(&self, property: &Property) -> Option<usize> {
         self.levels.iter().position(|level| level.iter().any(|state| violates(property, state)))
+    }
+}
+
+/// The states under round-robin scheduling within any number of rounds and delays up to some bounds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// At `[r][d]`, the states `R(r, d)` reachable within `r` rounds and `d` delays.
+    pub cells: Vec<Vec<BTreeSet<State>>>,
+    /// Whether the cells are complete; otherwise the cap cut something off and they are subsets.
+    pub exact: bool,
+}
+
+impl Grid {
+    /// The views of `R(r, d)`.
+    pub fn views(&self, r: usize, d: usize) -> BTreeSet<View> {
+        views(&self.cells[r][d])
+    }
+
+    /// The pairs `(r, d)` with a state in `R(r, d)` that the property forbids, such that no other pair with as few or
+    /// fewer of both has one; in the order of rounds. For cells that are not exact, each pair is really enough to
+    /// violate the property, but there may be smaller ones.
+    pub fn first_violation(&self, property: &Property) -> Vec<(usize, usize)> {
+        let mut violated = vec![];
+        for (r, row) in self.cells.iter().enumerate() {
+            for (d, cell) in row.iter().enumerate() {
+                if cell.iter().any(|state| violates(property, state)) {
+                    violated.push((r, d));
+                }
+            }
+        }
+        let least = |&(r, d): &(usize, usize)| {
+            !violated.iter().any(|&(fewer_r, fewer_d)| (fewer_r, fewer_d) != (r, d) && fewer_r <= r && fewer_d <= d)
+        };
+        violated.iter().copied().filter(least).collect()
     }
 }
 
@@ -104,6 +139,52 @@ pub fn contexts(model: &Model, k_max: usize, cap: Cap) -> Bounded {
     }
     let within = |k| seen.iter().filter(|(used, ..)| *used <= k).map(|(.., state)| state.clone()).collect();
     Bounded { levels: (0..=k_max).map(within).collect(), exact }
+}
+
+/// The states reachable within `r` rounds and `d` delays, for all `r` up to `r_max` and `d` up to `d_max`
+/// (Johnson and Wahl, Definition 1).
+///
+/// Turns go round: of `n` threads, turn `t` is that of thread `t mod n`, and a round is `n` turns. In its turn a thread
+/// with an enabled rule takes one step, or it is delayed: it takes none, and that costs one delay. A thread without an
+/// enabled rule lets its turn pass, which costs nothing. `R(r, d)` holds the states after at most `r n` turns with at
+/// most `d` delays.
+///
+/// A search over triples: the number of turns so far, the number of delays, and the state. A thread whose steps are all
+/// cut off by the cap has an enabled rule all the same, and its turn does not pass for nothing.
+pub fn round_robin(model: &Model, r_max: usize, d_max: usize, cap: Cap) -> Grid {
+    let threads = model.threads().len();
+    let start = (0, 0, model.init().clone());
+    let mut states = BTreeSet::from([model.init().clone()]);
+    let mut seen = BTreeSet::from([start.clone()]);
+    let mut pending = BTreeSet::from([start]);
+    let mut exact = true;
+    while let Some((turns, delays, state)) = pending.pop_first() {
+        if turns == r_max * threads {
+            continue;
+        }
+        let of_thread = successors(model, &state).into_iter().filter(|(thread, ..)| *thread == turns % threads);
+        let steps: Vec<_> = of_thread.map(|(.., next)| next).collect();
+        let mut next = vec![];
+        if steps.is_empty() {
+            next.push((turns + 1, delays, state));
+        } else if delays < d_max {
+            next.push((turns + 1, delays + 1, state));
+        }
+        for state in steps {
+            if cap.admits(&states, &state) {
+                states.insert(state.clone());
+                next.push((turns + 1, delays, state));
+            } else {
+                exact = false;
+            }
+        }
+        pending.extend(next.into_iter().filter(|triple| seen.insert(triple.clone())));
+    }
+    let within = |r, d| {
+        let inside = |(turns, delays, _): &&(usize, usize, State)| *turns <= r * threads && *delays <= d;
+        seen.iter().filter(inside).map(|(.., state)| state.clone()).collect()
+    };
+    Grid { cells: (0..=r_max).map(|r| (0..=d_max).map(|d| within(r, d)).collect()).collect(), exact }
 }
 
 /// The states reachable under any schedule, and whether these are all.

@@ -103,14 +103,19 @@ impl Example {
     }
 
     fn run(&self, model: &Model, engine: Choice) -> Outcome {
-        let options = Options { engine, bound_limit: Some(BOUND_LIMIT), ..Options::default() };
+        let options = Options { engine, bound_limit: Some(vec![BOUND_LIMIT]), ..Options::default() };
         let mut outcome = verify(model, &options, &Budget::unlimited()).expect("there is no matching");
         self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{} with {engine:?}: {why}", self.name));
         outcome
     }
 
     fn applies(&self, engine: Choice) -> bool {
-        self.finite_contexts || matches!(engine, Choice::Contexts | Choice::Symbolic)
+        self.finite_contexts || !matches!(engine, Choice::Explicit | Choice::States | Choice::Views)
+    }
+
+    /// Whether the engine counts contexts.
+    fn counts_contexts(engine: Choice) -> bool {
+        !matches!(engine, Choice::Auto | Choice::Closure | Choice::Delays)
     }
 
     /// Whether an engine owes a proof of what holds.
@@ -155,10 +160,16 @@ fn properties_are_answered_as_the_header_says() {
             }
             match (expected, verdict) {
                 (Answer::Safe, Verdict::Safe(proven)) => {
-                    assert_eq!(proven.evidence().view_depth, example.header.depth.unwrap_or(1), "{place}");
+                    let depth = example.header.depth.unwrap_or(1);
+                    assert!(proven.evidence().view_depth == depth || !Example::counts_contexts(engine), "{place}");
                 }
                 (Answer::Unsafe(contexts), Verdict::Unsafe(refuted)) => {
-                    assert_eq!((refuted.bound(), refuted.trace().contexts()), (*contexts, *contexts), "{place}");
+                    let found = refuted.trace().contexts();
+                    assert!(found >= *contexts, "{place}");
+                    if Example::counts_contexts(engine) {
+                        let bound = refuted.bound().map(|bound| bound.first());
+                        assert_eq!((bound, found), (Some(*contexts), *contexts), "{place}");
+                    }
                 }
                 (Answer::Safe, _) if example.owes_proofs(engine) => panic!("{place}: {verdict:?}"),
                 (Answer::Safe | Answer::Unknown, _) => {
@@ -182,7 +193,9 @@ fn cutoffs_and_views_are_those_of_the_header() {
             let proved = outcome.properties.iter().any(|property| property.verdict.status() == Status::Safe);
             assert!(proved || !outcome.properties.iter().any(|property| property.name == "views"), "{place}");
             if proved {
-                assert_eq!(outcome.cutoff, Some(cutoff), "{place}");
+                if Example::counts_contexts(engine) {
+                    assert_eq!(outcome.cutoff.map(|k| k.first()), Some(cutoff), "{place}");
+                }
                 assert_eq!(outcome.iterations.last().unwrap().views, views, "{place}");
             }
         }

@@ -4,7 +4,7 @@
 
 use tepui::self_check;
 use tepui_cert::{Certificate, Trace};
-use tepui_core::{Budget, Engine, Evidence, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
+use tepui_core::{Bound, Budget, Engine, Evidence, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_model::pushdown::Model;
 use tepui_tests::systems::{handshake, never};
 
@@ -23,8 +23,13 @@ impl Engine for Liar {
         "lies"
     }
 
-    fn explore(&mut self, _: u32, _: &mut Budget) -> Round {
-        Round { views: 1, states: 1, violated: (0..usize::from(self.violated)).collect(), ..Round::default() }
+    fn next_bound(&self) -> Bound {
+        Bound::on(&["lies"], &[1])
+    }
+
+    fn explore(&mut self, _: &mut Budget) -> Round {
+        let violated = (0..usize::from(self.violated)).collect();
+        Round { views: 1, states: 1, violated, test_due: true, ..Round::default() }
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -33,9 +38,14 @@ impl Engine for Liar {
         Ok(Some(Evidence { certificate, because: "I say so".to_owned(), kind: "lie", view_depth: 1 }))
     }
 
-    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<Trace, Stop> {
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let property = self.model.properties()[property].clone();
-        Ok(Trace { model: self.model.digest(), property, start: self.model.init().clone(), steps: Vec::new() })
+        let start = self.model.init().clone();
+        Ok((Trace { model: self.model.digest(), property, start, steps: Vec::new() }, None))
+    }
+
+    fn violating(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn views(&self) -> Vec<String> {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use tepui_model::pushdown::{Model, Shared, State, Symbol};
 use tepui_tests::oracle::{
-    Bounded, Cap, contexts, fewest_contexts, finite_context, reachable, successors, view, views, views_at_depth,
-    violates,
+    Bounded, Cap, contexts, fewest_contexts, finite_context, reachable, round_robin, successors, view, views,
+    views_at_depth, violates,
 };
 use tepui_tests::random::{Shape, small_model};
 use tepui_tests::systems::{countdown, handshake, ladder, never, rule, state, stutter, system, thread, tower};
@@ -310,4 +310,209 @@ fn levels_are_what_all_runs_reach() {
         telling += usize::from(levels[3].len() > levels[2].len() || levels[2].len() > levels[1].len());
     }
     assert!(compared > 200 && telling > 50, "{compared} compared, {telling} of them with more than one context");
+}
+
+/// The three threads of Example 8 of Johnson and Wahl, which change the shared state only: 0 to 1, 0 to 1, and 0 to 2.
+fn example_8() -> Model {
+    let to = |name, shared| thread(name, 1, vec![rule(0, 0, shared, &[])]);
+    system(3, vec![to("T0", 1), to("T1", 1), to("T2", 2)], state(0, &[&[], &[], &[]]))
+}
+
+#[test]
+fn rounds_and_delays_of_the_published_example() {
+    let grid = round_robin(&example_8(), 3, 4, CAP);
+    assert!(grid.exact);
+    let shared = |r, d| grid.views(r, d).iter().map(|view| view.shared.0).collect::<Vec<_>>();
+    assert_eq!((0..=4).map(|d| shared(0, d)).collect::<Vec<_>>(), vec![vec![0]; 5]);
+    for r in 1..=3 {
+        assert_eq!(shared(r, 0), [0, 1]);
+        assert_eq!(shared(r, 1), [0, 1]);
+        for d in 2..=4 {
+            assert_eq!(shared(r, d), [0, 1, 2]);
+        }
+    }
+}
+
+#[test]
+fn a_turn_passes_for_nothing_where_no_rule_is_enabled() {
+    let model = handshake();
+    let grid = round_robin(&model, 2, 1, CAP);
+    assert_eq!(shown(&model, &grid.cells[1][0]), "0|1,1  1|2,1  2|2,2");
+    assert_eq!(shown(&model, &grid.cells[2][0]), "0|1,1  0|3,2  1|2,1  2|2,2");
+    assert_eq!(grid.cells[2][0], grid.cells[2][1]);
+    // With the threads in the other order the first turn passes, and so the second round is needed for the answer.
+    let mut threads = model.threads().to_vec();
+    threads.reverse();
+    let reversed = system(3, threads, model.init().clone());
+    let grid = round_robin(&reversed, 3, 0, CAP);
+    let shown: Vec<_> = grid.cells.iter().map(|row| shown(&reversed, &row[0])).collect();
+    assert_eq!(shown[1], "0|1,1  1|1,2");
+    assert_eq!(shown[2], "0|1,1  0|2,3  1|1,2  2|2,2");
+    assert_eq!(shown[3], shown[2]);
+    assert!(grid.exact);
+}
+
+#[test]
+fn delays_may_save_rounds() {
+    // The first thread gets in the way of the third one, once, and the second one needs two turns to put that right.
+    // Two rounds without delays, or one round in which the first thread is delayed, lead to shared state 2.
+    let first = thread("first", 1, vec![rule(0, 1, 1, &[])]);
+    let second = thread("second", 2, vec![rule(1, 1, 1, &[2]), rule(1, 2, 0, &[])]);
+    let third = thread("third", 1, vec![rule(0, 1, 2, &[])]);
+    let model = system(3, vec![first, second, third], state(0, &[&[1], &[1], &[1]]));
+    let grid = round_robin(&model, 3, 3, CAP);
+    let at = |shared| grid.first_violation(&never(Some(shared), &[None, None, None]));
+    assert_eq!(at(2), [(1, 1), (2, 0)]);
+    assert_eq!(at(1), [(1, 0)]);
+    assert_eq!(at(0), [(0, 0)]);
+    assert_eq!(grid.first_violation(&never(Some(2), &[Some(1), None, Some(0)])), [(1, 1)]);
+    assert_eq!(grid.first_violation(&never(Some(0), &[None, None, Some(0)])), []);
+}
+
+#[test]
+fn a_step_that_is_cut_off_is_no_passing_turn() {
+    // The first thread can do nothing but push. Where the cap forbids that, the second one still has to wait.
+    let first = thread("first", 1, vec![rule(0, 1, 0, &[1, 1])]);
+    let second = thread("second", 1, vec![rule(0, 1, 1, &[1])]);
+    let model = system(2, vec![first, second], state(0, &[&[1], &[1]]));
+    let grid = |height| round_robin(&model, 1, 1, Cap { height, states: 100 });
+    let (low, high) = (grid(1), grid(2));
+    assert!(!low.exact && high.exact);
+    assert_eq!(shown(&model, &low.cells[1][0]), "0|1,1");
+    assert_eq!(shown(&model, &low.cells[1][1]), "0|1,1  1|1,1");
+    assert_eq!(shown(&model, &high.cells[1][0]), "0|1,1  0|1.1,1  1|1.1,1");
+    assert!(!round_robin(&model, 1, 0, Cap { height: 2, states: 2 }).exact);
+}
+
+#[test]
+fn cells_grow_with_rounds_and_with_delays() {
+    let (r_max, d_max) = (4, 4);
+    let (mut by_rounds, mut by_delays, mut violated) = (0, 0, 0);
+    for (seed, model) in random_models(300) {
+        let grid = round_robin(&model, r_max, d_max, CAP);
+        let (all, all_exact) = reachable(&model, CAP);
+        assert_eq!((grid.cells.len(), grid.cells[0].len()), (r_max + 1, d_max + 1));
+        for (r, row) in grid.cells.iter().enumerate() {
+            for (d, cell) in row.iter().enumerate() {
+                assert!(r > 0 || *cell == BTreeSet::from([model.init().clone()]), "seed {seed}, delays {d}");
+                assert!(r == 0 || grid.cells[r - 1][d].is_subset(cell), "seed {seed}, rounds {r}, delays {d}");
+                assert!(d == 0 || row[d - 1].is_subset(cell), "seed {seed}, rounds {r}, delays {d}");
+                assert!(!all_exact || cell.is_subset(&all), "seed {seed}, rounds {r}, delays {d}");
+            }
+        }
+        by_rounds += usize::from(grid.cells[r_max][0].len() > grid.cells[r_max - 1][0].len());
+        by_delays += usize::from(grid.cells[r_max][d_max].len() > grid.cells[r_max][0].len());
+        for property in model.properties() {
+            let pairs = grid.first_violation(property);
+            violated += usize::from(pairs.len() > 1);
+            assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 > two[1].1), "seed {seed}: {pairs:?}");
+            for (r, row) in grid.cells.iter().enumerate() {
+                for (d, cell) in row.iter().enumerate() {
+                    let found = cell.iter().any(|s| property.forbids(s.shared, |t| s.top(t)));
+                    assert_eq!(found, pairs.iter().any(|&(least_r, least_d)| least_r <= r && least_d <= d));
+                }
+            }
+        }
+    }
+    assert!(by_rounds > 30 && by_delays > 100 && violated > 5, "{by_rounds} {by_delays} {violated}");
+}
+
+#[test]
+fn enough_rounds_and_delays_reach_everything() {
+    // A state is at most `|R| - 1` steps away, and for each step the others are delayed in less than a round.
+    let (mut compared, mut telling) = (0, 0);
+    for (seed, model) in random_models(900) {
+        let (all, exact) = reachable(&model, Cap { height: 8, states: 12 });
+        if !exact {
+            continue;
+        }
+        let steps = all.len() - 1;
+        let grid = round_robin(&model, steps, steps * (model.threads().len() - 1), CAP);
+        let row = grid.cells.last().expect("there is a row for no rounds at least");
+        assert!(grid.exact, "seed {seed}");
+        assert_eq!(row.last(), Some(&all), "seed {seed}");
+        compared += 1;
+        telling += usize::from(row[0] != all);
+    }
+    assert!(compared > 200 && telling > 30, "{compared} compared, {telling} of them need delays");
+}
+
+/// The delays of a scheduling function: `d_p` of Definition 1.
+fn delays_of(schedule: &[usize], threads: usize) -> usize {
+    let skipped = |pair: &[usize]| (pair[1] as i64 - pair[0] as i64 - 1).rem_euclid(threads as i64) as usize;
+    schedule.first().copied().unwrap_or(0) + schedule.windows(2).map(skipped).sum::<usize>()
+}
+
+/// The rounds of a scheduling function: its length and its delays, in rounds.
+fn rounds_of(schedule: &[usize], threads: usize) -> usize {
+    (schedule.len() + delays_of(schedule, threads)).div_ceil(threads)
+}
+
+#[test]
+fn published_schedules_have_the_published_costs() {
+    let perfect = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3];
+    let delayed = [0, 1, 3, 0, 1, 2, 1, 2, 3];
+    assert_eq!((delays_of(&perfect, 4), rounds_of(&perfect, 4)), (0, 3));
+    assert_eq!((delays_of(&delayed, 4), rounds_of(&delayed, 4)), (3, 3));
+    assert_eq!((delays_of(&[], 4), rounds_of(&[], 4)), (0, 0));
+    assert_eq!((delays_of(&[2], 4), rounds_of(&[2, 2], 4)), (2, 2));
+}
+
+/// The cells said as Definition 1 says it: the ends of all paths, each with its scheduling function, sorted by the two
+/// formulas. A path has a step that leaves the state as it is for each thread without an enabled rule. Delays do not
+/// become fewer when a path is continued, so that paths with too many need not be. `None` if there are more than
+/// `max_paths` of one length.
+fn by_all_schedules(model: &Model, r_max: usize, d_max: usize, max_paths: usize) -> Option<Vec<Vec<BTreeSet<State>>>> {
+    let threads = model.threads().len();
+    let mut cells = vec![vec![BTreeSet::new(); d_max + 1]; r_max + 1];
+    let mut paths = BTreeSet::from([(vec![], model.init().clone())]);
+    for _ in 0..=r_max * threads {
+        let mut longer = BTreeSet::new();
+        for (schedule, end) in paths {
+            let (rounds, delays) = (rounds_of(&schedule, threads), delays_of(&schedule, threads));
+            for row in cells.iter_mut().skip(rounds) {
+                row.iter_mut().skip(delays).for_each(|cell| _ = cell.insert(end.clone()));
+            }
+            for thread in 0..threads {
+                let mut ends: Vec<_> = successors(model, &end).into_iter().filter(|step| step.0 == thread).collect();
+                if ends.is_empty() {
+                    ends.push((thread, 0, end.clone()));
+                }
+                let schedule = [&schedule[..], &[thread]].concat();
+                if delays_of(&schedule, threads) <= d_max {
+                    longer.extend(ends.into_iter().map(|(.., end)| (schedule.clone(), end)));
+                }
+            }
+        }
+        if longer.len() > max_paths {
+            return None;
+        }
+        paths = longer;
+    }
+    Some(cells)
+}
+
+#[test]
+fn cells_are_what_all_schedules_reach() {
+    let (mut compared, mut telling, mut passing) = (0, 0, 0);
+    for (seed, model) in random_models(600) {
+        let (r_max, d_max) = (1 + seed as usize / 3 % 3, seed as usize / 9 % 4);
+        let Some(cells) = by_all_schedules(&model, r_max, d_max, 5000) else { continue };
+        let grid = round_robin(&model, r_max, d_max, Cap { height: 20, states: 20_000 });
+        assert!(grid.exact, "seed {seed}");
+        assert_eq!(grid.cells, cells, "seed {seed}");
+        compared += 1;
+        telling += usize::from(cells[r_max][d_max] != cells[r_max][0]);
+        passing += usize::from(passes(&model, &cells[r_max - 1][0]));
+    }
+    let counts = format!("{compared} compared, {telling} of them with delays, {passing} with turns that pass");
+    assert!(compared > 300 && telling > 100 && passing > 100, "{counts}");
+}
+
+/// Whether in one of the states one thread has an enabled rule and another one has none.
+fn passes(model: &Model, states: &BTreeSet<State>) -> bool {
+    states.iter().any(|state| {
+        let moving: BTreeSet<_> = successors(model, state).into_iter().map(|(thread, ..)| thread).collect();
+        !moving.is_empty() && moving.len() < model.threads().len()
+    })
 }

@@ -78,7 +78,8 @@ fn evidence() -> (Vec<Valid>, Vec<Valid>) {
     let (mut certificates, mut traces) = (Vec::new(), Vec::new());
     for seed in 0..SEEDS {
         let model = small_model(&mut Rng::with_seed(seed), Shape::Recursive);
-        let options = Options { engine: Choice::Symbolic, bound_limit: Some(4), cores: 1, ..Options::default() };
+        let cores = tepui::Cores::new(1);
+        let options = Options { engine: Choice::Symbolic, bound_limit: Some(vec![4]), cores, ..Options::default() };
         for property in verify(&model, &options, &Budget::unlimited()).expect("there is no matching").properties {
             let model = model.clone();
             match property.verdict {

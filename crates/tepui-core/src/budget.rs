@@ -115,9 +115,9 @@ impl Budget {
         self.work
     }
 
-    /// The same limits, for one participant of a race, whose work starts at nothing.
-    pub(crate) fn in_lane(&self, lane: Lane) -> Self {
-        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work: 0, next_look: 0 }
+    /// The same limits, for one participant of a race, who is credited with some work.
+    pub(crate) fn in_lane(&self, lane: Lane, work: u64) -> Self {
+        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, next_look: 0 }
     }
 
     /// Counts work; an error means that the run must end now.

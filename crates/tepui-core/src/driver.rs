@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict};
+use crate::{Bound, Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict};
 
 /// What is asked of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,9 +13,10 @@ pub struct Task {
     /// The names of the properties, in the engine's order. There is at least one; a run that only collects views gives
     /// a property that nothing violates.
     pub properties: Vec<String>,
-    /// The last bound to explore.
-    pub bound_limit: Option<u32>,
-    /// Whether convergence is looked for. Without it a run is bounded exploration.
+    /// The last bound to explore: an amount of each resource, or one for all of them.
+    pub bound_limit: Option<Vec<u32>>,
+    /// Whether convergence is looked for. Without it a run is bounded exploration, which goes up to the limit even if
+    /// all properties are violated before, and lists what violates them.
     pub prove: bool,
     /// Whether the outcome lists the views that were reached.
     pub list_views: bool,
@@ -29,7 +30,7 @@ const MANY_ITERATIONS: usize = 512;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Iteration {
     /// The bound.
-    pub bound: u32,
+    pub bound: Bound,
     /// States stored.
     pub states: u64,
     /// States that this bound brought.
@@ -40,12 +41,16 @@ pub struct Iteration {
     pub new_views: u64,
     /// Images computed so far.
     pub steps: u64,
+    /// Views that a proof still has to account for, where the engine counts them.
+    pub open: u64,
     /// Seconds since the start.
     pub seconds: f64,
     /// Whether the convergence test was asked.
     pub tested: bool,
     /// Whether the bound was explored to its end.
     pub complete: bool,
+    #[serde(skip)]
+    round: u32,
 }
 
 /// The answer for one property.
@@ -71,11 +76,15 @@ pub struct Outcome {
     /// One record for each bound.
     pub iterations: Vec<Iteration>,
     /// The smallest bound at which the views are complete; known once convergence is proved.
-    pub cutoff: Option<u32>,
+    pub cutoff: Option<Bound>,
     /// Bytes held for the states.
     pub state_bytes: u64,
     /// The views reached, if the task asked for them.
     pub views: Vec<String>,
+    /// The views reached that violate a property, after bounded exploration.
+    pub violating: Vec<String>,
+    /// What stands in the way of a proof, where none was found.
+    pub obstacles: Vec<String>,
     /// Work done, the measure of a race.
     pub work: u64,
 }
@@ -112,8 +121,29 @@ impl Outcome {
             cutoff: None,
             state_bytes: 0,
             views: Vec::new(),
+            violating: Vec::new(),
+            obstacles: Vec::new(),
             work: 0,
         }
+    }
+
+    /// Whether another run has the same answers.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let answers = |outcome: &Self| -> Vec<_> {
+            outcome.properties.iter().map(|property| (property.name.clone(), property.verdict.status())).collect()
+        };
+        answers(self) == answers(other)
+    }
+
+    /// Takes back every answer, because another run does not agree.
+    #[must_use]
+    pub fn disputed(mut self, other: &Self) -> Self {
+        let why = format!("the engines {} and {} do not agree", self.engine, other.engine);
+        for property in &mut self.properties {
+            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(why.clone()));
+        }
+        self.cutoff = None;
+        self
     }
 
     /// Takes back every answer of one kind, because the independent check refused it.
@@ -134,10 +164,15 @@ pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outco
         state_bytes: 0,
         start: Instant::now(),
         before: (0, 0),
+        round: 0,
         stride: 1,
         quiet_records: 0,
     };
-    let reason = (0..).find_map(|bound| run.one_bound(bound, budget)).flatten();
+    let reason = loop {
+        if let Some(reason) = run.one_bound(budget) {
+            break reason;
+        }
+    };
     run.finish(reason, budget.work())
 }
 
@@ -150,42 +185,45 @@ struct Run<'a> {
     start: Instant,
     /// States and views before the last bound.
     before: (u64, u64),
-    /// Records of plateaus are kept for the multiples of this bound; so many there are.
+    /// Records of plateaus are kept for every so many-th round; so many there are.
+    round: u32,
     stride: u32,
     quiet_records: usize,
 }
 
 impl Run<'_> {
     /// Explores one bound. `Some` ends the run: with a reason for what is still open, or because nothing is.
-    fn one_bound(&mut self, bound: u32, budget: &mut Budget) -> Option<Option<Reason>> {
-        let round = self.engine.explore(bound, budget);
+    fn one_bound(&mut self, budget: &mut Budget) -> Option<Option<Reason>> {
+        let (bound, limit) = (self.engine.next_bound(), self.task.bound_limit.as_deref());
+        if limit.is_some_and(|limit| bound.exceeds(limit)) || self.round == u32::MAX {
+            return Some(Some(Reason::Limit(Limit::Bound)));
+        }
+        let round = self.engine.explore(budget);
         self.record(bound, &round);
-        if let Err(stop) = self.refute(bound, &round, budget) {
+        if let Err(stop) = self.refute(&round, budget) {
             return Some(Some(stop.into()));
         }
         if let Some(stop) = round.stopped.clone() {
             return Some(Some(stop.into()));
         }
-        if self.verdicts.iter().all(Option::is_some) {
+        if self.task.prove && self.verdicts.iter().all(Option::is_some) {
             return Some(None);
         }
-        let empty_up_to = self.task.bound_limit.filter(|&limit| round.exhausted && !self.task.prove && limit > bound);
-        if let Some(limit) = empty_up_to {
+        if let Some(limit) = limit.filter(|_| round.exhausted && !self.task.prove) {
             // What is left are empty bounds: they are explored by saying so.
-            self.record(limit, &round);
+            if bound.raised_to(limit) != bound {
+                self.record(bound.raised_to(limit), &round);
+            }
             return Some(Some(Reason::Limit(Limit::Bound)));
         }
-        match self.prove(bound, budget) {
+        match self.prove(&round, budget) {
             Err(stop) => Some(Some(stop.into())),
             Ok(true) => Some(None),
-            Ok(false) if self.task.bound_limit.is_some_and(|limit| bound >= limit) || bound == u32::MAX => {
-                Some(Some(Reason::Limit(Limit::Bound)))
-            }
             Ok(false) => None,
         }
     }
 
-    fn record(&mut self, bound: u32, round: &Round) {
+    fn record(&mut self, bound: Bound, round: &Round) {
         let (states, views) = std::mem::replace(&mut self.before, (round.states, round.views));
         self.thin_out();
         self.state_bytes = round.state_bytes;
@@ -196,40 +234,43 @@ impl Run<'_> {
             views: round.views,
             new_views: round.views.saturating_sub(views),
             steps: round.steps,
+            open: round.open,
             seconds: self.start.elapsed().as_secs_f64(),
             tested: false,
             complete: round.stopped.is_none(),
+            round: self.round,
         });
+        self.round += 1;
     }
 
     /// Lets go of the record before the next one, if it is one of too many.
     fn thin_out(&mut self) {
         let stride = self.stride;
-        if self.iterations.pop_if(|last| last.new_views == 0 && !last.bound.is_multiple_of(stride)).is_none() {
+        if self.iterations.pop_if(|last| last.new_views == 0 && !last.round.is_multiple_of(stride)).is_none() {
             self.quiet_records += usize::from(self.iterations.last().is_some_and(|last| last.new_views == 0));
         }
         if self.quiet_records >= MANY_ITERATIONS {
             let stride = self.stride.saturating_mul(2);
-            self.iterations.retain(|record| record.new_views > 0 || record.bound.is_multiple_of(stride));
+            self.iterations.retain(|record| record.new_views > 0 || record.round.is_multiple_of(stride));
             self.quiet_records = self.iterations.iter().filter(|record| record.new_views == 0).count();
             self.stride = stride;
         }
     }
 
-    fn refute(&mut self, bound: u32, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
+    fn refute(&mut self, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
         for &property in &round.violated {
             if self.verdicts[property].is_none() {
-                let trace = self.engine.trace(property, budget)?;
+                let (trace, bound) = self.engine.trace(property, budget)?;
                 self.verdicts[property] = Some(Verdict::Unsafe(Refuted::by(bound, trace)));
             }
         }
         Ok(())
     }
 
-    /// Asks for convergence on a plateau. `true`: every open property is proved.
-    fn prove(&mut self, bound: u32, budget: &mut Budget) -> Result<bool, Stop> {
+    /// Asks for convergence where a test is due. `true`: every open property is proved.
+    fn prove(&mut self, round: &Round, budget: &mut Budget) -> Result<bool, Stop> {
         let Some(last) = self.iterations.last_mut() else { return Ok(false) };
-        if !self.task.prove || bound == 0 || last.new_views > 0 {
+        if !self.task.prove || !round.test_due {
             return Ok(false);
         }
         last.tested = true;
@@ -249,16 +290,20 @@ impl Run<'_> {
         let properties = names.zip(self.verdicts.into_iter().map(verdict));
         let properties: Vec<_> = properties.map(|(name, verdict)| PropertyOutcome { name, verdict }).collect();
         let proved = properties.iter().any(|property| matches!(property.verdict, Verdict::Safe(_)));
+        let open = properties.iter().any(|property| property.verdict.status() == Status::Unknown);
+        let known = proved && self.engine.limits_schedules();
         let last_new = self.iterations.iter().rev().find(|iteration| iteration.new_views > 0);
         Outcome {
             engine: self.engine.name(),
             resource: self.engine.resource(),
             stored: self.engine.stored(),
             properties,
-            cutoff: last_new.filter(|_| proved).map(|iteration| iteration.bound),
+            cutoff: last_new.filter(|_| known).map(|iteration| iteration.bound),
             iterations: self.iterations,
             state_bytes: self.state_bytes,
             views: if self.task.list_views { self.engine.views() } else { Vec::new() },
+            violating: if self.task.prove { Vec::new() } else { self.engine.violating() },
+            obstacles: if open && self.task.prove { self.engine.obstacles() } else { Vec::new() },
             work,
         }
     }
@@ -277,7 +322,7 @@ mod tests {
         converges_at: Option<u32>,
         violated_at: Option<u32>,
         stops_at: Option<u32>,
-        bound: u32,
+        next: u32,
     }
 
     impl Engine for Script {
@@ -289,25 +334,37 @@ mod tests {
             "pages"
         }
 
-        fn explore(&mut self, bound: u32, _: &mut Budget) -> Round {
-            self.bound = bound;
+        fn next_bound(&self) -> Bound {
+            Bound::on(&["pages"], &[self.next])
+        }
+
+        fn explore(&mut self, _: &mut Budget) -> Round {
+            let bound = self.next;
+            self.next += 1;
+            let at = |bound: u32| self.views.get(bound as usize).or(self.views.last()).copied().unwrap_or(0);
+            let test_due = bound > 0 && at(bound) == at(bound - 1);
             let views = self.views.get(bound as usize).or(self.views.last()).copied().unwrap_or(0);
             let violated = if self.violated_at.is_some_and(|at| bound >= at) { vec![0] } else { Vec::new() };
             let stopped = self.stops_at.filter(|&at| bound >= at).map(|_| Stop::Limit(Limit::Time));
-            Round { views, states: u64::from(bound), violated, stopped, ..Round::default() }
+            Round { views, states: u64::from(bound), violated, stopped, test_due, ..Round::default() }
         }
 
         fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
             let certificate = Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new() };
             let evidence =
                 Evidence { certificate, because: "the script ends".to_owned(), kind: "script", view_depth: 1 };
-            Ok(self.converges_at.filter(|&at| self.bound >= at).map(|_| evidence))
+            Ok(self.converges_at.filter(|&at| self.next > at).map(|_| evidence))
         }
 
-        fn trace(&mut self, _: usize, _: &mut Budget) -> Result<Trace, Stop> {
+        fn trace(&mut self, _: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
             let start = State { shared: Shared(0), stacks: Vec::new() };
             let property = Property { name: "p".to_owned(), never: Vec::new() };
-            Ok(Trace { model: Digest::of(b""), property, start, steps: Vec::new() })
+            let trace = Trace { model: Digest::of(b""), property, start, steps: Vec::new() };
+            Ok((trace, Some(Bound::on(&["pages"], &[self.next - 1]))))
+        }
+
+        fn violating(&self) -> Vec<String> {
+            Vec::new()
         }
 
         fn views(&self) -> Vec<String> {
@@ -316,11 +373,12 @@ mod tests {
     }
 
     fn script(views: &[u64]) -> Script {
-        Script { views: views.to_vec(), converges_at: None, violated_at: None, stops_at: None, bound: 0 }
+        Script { views: views.to_vec(), converges_at: None, violated_at: None, stops_at: None, next: 0 }
     }
 
-    fn run(mut engine: Script, properties: usize, bound_limit: Option<u32>) -> Outcome {
+    fn run(mut engine: Script, properties: usize, limit: Option<u32>) -> Outcome {
         let properties = (0..properties).map(|number| format!("p{number}")).collect();
+        let bound_limit = limit.map(|limit| vec![limit]);
         let task = Task { properties, bound_limit, prove: true, list_views: false };
         drive(&mut engine, &task, &mut Budget::unlimited())
     }
@@ -328,8 +386,8 @@ mod tests {
     #[test]
     fn a_plateau_is_not_a_proof() {
         let outcome = run(Script { converges_at: Some(5), ..script(&[1, 4, 4, 4, 6]) }, 1, None);
-        assert_eq!((outcome.status(), outcome.cutoff), (Status::Safe, Some(4)));
-        let tested: Vec<_> = outcome.iterations.iter().filter(|it| it.tested).map(|it| it.bound).collect();
+        assert_eq!((outcome.status(), outcome.cutoff.map(|k| k.first())), (Status::Safe, Some(4)));
+        let tested: Vec<_> = outcome.iterations.iter().filter(|it| it.tested).map(|it| it.bound.first()).collect();
         assert_eq!(tested, [2, 3, 5]);
     }
 
@@ -337,7 +395,7 @@ mod tests {
     fn limits_become_unknown_and_nothing_else() {
         let bounded = run(script(&[1, 2, 2]), 1, Some(3));
         assert_eq!(bounded.properties[0].verdict, Verdict::Unknown(Reason::Limit(Limit::Bound)));
-        assert_eq!(bounded.iterations.last().map(|last| last.bound), Some(3));
+        assert_eq!(bounded.iterations.last().map(|last| last.bound.first()), Some(3));
         let stopped = run(Script { stops_at: Some(1), converges_at: Some(0), ..script(&[1, 1]) }, 1, None);
         assert_eq!(stopped.properties[0].verdict, Verdict::Unknown(Reason::Limit(Limit::Time)));
         assert_eq!(stopped.cutoff, None);
@@ -348,7 +406,9 @@ mod tests {
         let outcome = run(Script { stops_at: Some(2), violated_at: Some(2), ..script(&[1, 2, 3]) }, 2, None);
         let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
         assert_eq!(statuses, [Status::Unsafe, Status::Unknown]);
-        assert!(matches!(&outcome.properties[0].verdict, Verdict::Unsafe(refuted) if refuted.bound() == 2));
+        assert!(
+            matches!(&outcome.properties[0].verdict, Verdict::Unsafe(refuted) if refuted.bound().unwrap().first() == 2)
+        );
     }
 
     #[test]
@@ -357,13 +417,13 @@ mod tests {
         let outcome = run(engine, 2, None);
         let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
         assert_eq!(statuses, [Status::Unsafe, Status::Safe]);
-        assert_eq!((outcome.status(), outcome.cutoff), (Status::Unsafe, Some(2)));
+        assert_eq!((outcome.status(), outcome.cutoff.map(|k| k.first())), (Status::Unsafe, Some(2)));
     }
 
     #[test]
     fn very_many_bounds_leave_few_records() {
         let outcome = run(script(&[1, 2, 2, 3]), 1, Some(100_000));
-        let bounds: Vec<_> = outcome.iterations.iter().map(|iteration| iteration.bound).collect();
+        let bounds: Vec<_> = outcome.iterations.iter().map(|iteration| iteration.bound.first()).collect();
         assert!(bounds.len() <= MANY_ITERATIONS + 4, "{}", bounds.len());
         assert_eq!((bounds[..3].to_vec(), bounds.last()), (vec![0, 1, 3], Some(&100_000)));
     }

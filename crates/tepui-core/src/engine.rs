@@ -2,14 +2,15 @@
 
 use tepui_cert::{Certificate, Trace};
 
-use crate::{Budget, Stop};
+use crate::{Bound, Budget, Stop};
 
-/// One technique, working on one model. The driver raises the bound; the engine answers for one bound at a time.
+/// One technique, working on one model. The driver asks for one bound after the other; the engine knows which is next.
 ///
-/// The protocol: [`explore`](Self::explore) is called with the bounds 0, 1, 2, ... in this order. The views it has
-/// reached only ever grow. Whenever it reports that a property is violated, [`trace`](Self::trace) is called for that
-/// property. [`converged`](Self::converged) is called after a bound that brought no new view, and at no other time.
-/// After a [`Stop`], nothing is called but `trace`, for violations that the interrupted bound had found already.
+/// The protocol: [`explore`](Self::explore) is called again and again, each time for the bound that
+/// [`next_bound`](Self::next_bound) announces. The views it has reached only ever grow. Whenever it reports that a
+/// property is violated, [`trace`](Self::trace) is called for that property. [`converged`](Self::converged) is called
+/// when the round says that a test is due, and at no other time. After a [`Stop`], nothing is called but `trace`, for
+/// violations that the interrupted bound had found already, and `obstacles`.
 pub trait Engine {
     /// The engine's name on the command line.
     fn name(&self) -> &'static str;
@@ -22,17 +23,34 @@ pub trait Engine {
         ["state", "states"]
     }
 
-    /// Explores up to `bound` and reports what is known then.
-    fn explore(&mut self, bound: u32, budget: &mut Budget) -> Round;
+    /// Whether the bound limits schedules, so that a smallest one is worth telling. If not, it merely orders the search.
+    fn limits_schedules(&self) -> bool {
+        true
+    }
 
-    /// Asked on a plateau: evidence that no larger bound shows anything new, if there is any.
+    /// The bound that the next exploration goes up to.
+    fn next_bound(&self) -> Bound;
+
+    /// Explores up to the next bound and reports what is known then.
+    fn explore(&mut self, budget: &mut Budget) -> Round;
+
+    /// Asked when a round says so: evidence that no larger bound shows anything new, if there is any.
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 
-    /// A trace to a violation of the property with this index.
-    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<Trace, Stop>;
+    /// A trace to a violation of the property with this index, and the smallest bound that shows it, if the bound
+    /// is one that schedules can be measured by.
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop>;
 
     /// All views reached so far, in the notation of the model, sorted.
     fn views(&self) -> Vec<String>;
+
+    /// Those of the views that violate a property.
+    fn violating(&self) -> Vec<String>;
+
+    /// What stands in the way of a proof at present, in sentences for people.
+    fn obstacles(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What is known after one bound.
@@ -40,7 +58,7 @@ pub trait Engine {
 pub struct Round {
     /// States stored, however the engine represents them.
     pub states: u64,
-    /// Views reached.
+    /// Views reached; permutations of interchangeable threads count.
     pub views: u64,
     /// Images computed.
     pub steps: u64,
@@ -50,6 +68,10 @@ pub struct Round {
     pub violated: Vec<usize>,
     /// Whether no later bound can bring a new state.
     pub exhausted: bool,
+    /// Whether the convergence test is due: on a plateau, or when the engine sees that it may succeed.
+    pub test_due: bool,
+    /// Views that a proof would still have to account for, where the engine counts them.
+    pub open: u64,
     /// Why the bound was not explored to its end, if it was not.
     pub stopped: Option<Stop>,
 }

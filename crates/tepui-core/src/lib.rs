@@ -10,12 +10,14 @@
 //! * [`Budget`] is how limits reach an engine, and how work is counted.
 //! * [`race()`] runs several engines side by side, and the winner does not depend on the clock.
 
+mod bound;
 mod budget;
 mod driver;
 mod engine;
 mod race;
 mod verdict;
 
+pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
 pub use driver::{Iteration, Outcome, PropertyOutcome, Task, drive};
 pub use engine::{Engine, Evidence, Round};

@@ -77,13 +77,31 @@ impl Lane {
 }
 
 /// Someone who runs: given a budget, brings back an outcome.
-pub type Entrant<'a> = Box<dyn FnOnce(&mut Budget) -> Outcome + Send + 'a>;
+pub struct Entrant<'a> {
+    run: Box<dyn FnOnce(&mut Budget) -> Outcome + Send + 'a>,
+    after: u64,
+}
+
+impl<'a> Entrant<'a> {
+    /// An entrant that starts at once.
+    pub fn new(run: impl FnOnce(&mut Budget) -> Outcome + Send + 'a) -> Self {
+        Self::after(0, run)
+    }
+
+    /// An entrant that starts when the others have done so much work, as if it had done as much itself.
+    pub fn after(work: u64, run: impl FnOnce(&mut Budget) -> Outcome + Send + 'a) -> Self {
+        Self { run: Box::new(run), after: work }
+    }
+}
 
 /// Runs all entrants and returns the winner's outcome. Without a conclusive one, the first of those that decided the
 /// most properties speaks. `cores` is how many may run at the same time.
 pub fn race(entrants: Vec<Entrant<'_>>, budget: &Budget, cores: usize) -> Option<Outcome> {
-    let runners = Mutex::new(vec![Runner::default(); entrants.len()]);
-    let course = Arc::new(Course { runners, moved: Condvar::new(), take_turns: cores < entrants.len() });
+    let start = |entrant: &Entrant<'_>| Runner { work: entrant.after, ..Runner::default() };
+    let runners = Mutex::new(entrants.iter().map(start).collect());
+    let handicaps = entrants.iter().any(|entrant| entrant.after > 0);
+    let take_turns = cores < entrants.len() || handicaps;
+    let course = Arc::new(Course { runners, moved: Condvar::new(), take_turns });
     let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
         let lanes = (0..).map(|index| Lane { course: Arc::clone(&course), index });
         let handles: Vec<_> =
@@ -96,9 +114,9 @@ pub fn race(entrants: Vec<Entrant<'_>>, budget: &Budget, cores: usize) -> Option
 }
 
 fn run_in(run: Entrant<'_>, lane: Lane, budget: &Budget) -> Outcome {
-    let mut budget = budget.in_lane(lane.clone());
+    let mut budget = budget.in_lane(lane.clone(), run.after);
     let retire = Retire(lane);
-    let outcome = run(&mut budget);
+    let outcome = (run.run)(&mut budget);
     retire.0.finish(&outcome);
     outcome
 }
@@ -129,7 +147,7 @@ mod tests {
 
     /// An entrant that answers after so much work; a conclusive one has nothing left to decide.
     fn entrant(name: &'static str, work: u64, conclusive: bool) -> Entrant<'static> {
-        Box::new(move |budget| {
+        Entrant::new(move |budget| {
             let mut stop = None;
             while budget.work() < work && stop.is_none() {
                 stop = budget.spend(100.min(work - budget.work())).err();
@@ -145,6 +163,8 @@ mod tests {
                 cutoff: None,
                 state_bytes: 0,
                 views: Vec::new(),
+                violating: Vec::new(),
+                obstacles: Vec::new(),
                 work: budget.work(),
             }
         })

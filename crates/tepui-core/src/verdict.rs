@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tepui_cert::Trace;
 
-use crate::{Evidence, Limit, Stop};
+use crate::{Bound, Evidence, Limit, Stop};
 
 /// The answer for one property.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,17 +38,17 @@ impl Proven {
 /// A violation of a property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refuted {
-    bound: u32,
+    bound: Option<Bound>,
     trace: Trace,
 }
 
 impl Refuted {
-    pub(crate) fn by(bound: u32, trace: Trace) -> Self {
+    pub(crate) fn by(bound: Option<Bound>, trace: Trace) -> Self {
         Self { bound, trace }
     }
 
-    /// The smallest bound at which the property is violated.
-    pub fn bound(&self) -> u32 {
+    /// The smallest bound at which the property is violated, where the engine knows one.
+    pub fn bound(&self) -> Option<Bound> {
         self.bound
     }
 

@@ -1,16 +1,30 @@
 //! Sets of tuples, packed into machine words.
 //!
 //! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need (no field
-//! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds only their
-//! 32-bit indices. So a set of tuples of up to 64 bits costs 8 bytes a row plus 6 to 12 bytes of table, and the row
+//! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds their 32-bit
+//! numbers. So a set of tuples of up to 64 bits costs 8 bytes a row plus 10 to 16 bytes of table, and the row
 //! number is an identity that other vectors can be indexed by. Fields start narrow; when a value does not fit, all
 //! rows are packed anew with one more bit for that field than the value needs. That happens at most 32 times for a
 //! field.
-
-use std::hash::{BuildHasher, Hasher};
+//!
+//! The table is cut into shards, so that several threads can fill it. Rows that a batch of work brings are looked up
+//! by whoever finds them; those that are not there are *strangers*, and are put in together at the end of the batch
+//! ([`PackedSet::insert_all`]): each shard finds out which of its strangers are equal, then these get numbers in the
+//! order in which they came, then each shard notes the numbers. The numbers are those that inserting one by one would
+//! have given. Growing a shard at a time also keeps the peak of memory low.
+//!
+//! Large sets are bound by the latency of memory. Two things help. A slot of the table holds 32 bits of the hash beside the
+//! number, so that one access tells whether it is worth looking at the row; and whoever has several rows to look up can
+//! [`warm`](PackedSet::warm) the set for them, which makes all these accesses at once.
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+
+use crate::crew::Crew;
+
+/// How many parts the hash table has.
+const SHARDS: usize = 16;
+/// Sets with fewer words than these are in the caches anyway.
+const WORTH_WARMING: usize = 1 << 15;
 
 #[derive(Clone, Copy, Debug)]
 struct Field {
@@ -31,8 +45,89 @@ pub struct PackedSet {
     fields: Vec<Field>,
     words: usize,
     rows: Vec<u64>,
-    table: HashTable<u32>,
+    shards: Vec<Shard>,
     scratch: Vec<u64>,
+}
+
+/// A part of the hash table: open addressing, where a slot is 0 or the upper half of a hash above a number that is one
+/// more than that of the row. The place of a slot ascends with its hash, so growing is one pass from front to back.
+#[derive(Clone, Debug, Default)]
+struct Shard {
+    slots: Vec<u64>,
+    used: usize,
+}
+
+impl Shard {
+    const SMALLEST: usize = 8;
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        ((hash >> 32) * self.slots.len() as u64 >> 32) as usize
+    }
+
+    /// The number of a row, if there is one with this hash for which `is_it` holds.
+    #[inline]
+    fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut place = self.home(hash);
+        loop {
+            let slot = self.slots[place];
+            if slot == 0 {
+                return None;
+            }
+            let number = slot as u32 - 1;
+            if slot >> 32 == hash >> 32 && is_it(number) {
+                return Some(number);
+            }
+            place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
+        }
+    }
+
+    /// Adds a row that is not there.
+    #[inline]
+    fn insert(&mut self, hash: u64, number: u32) {
+        if (self.used + 1) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+        self.used += 1;
+        let mut place = self.home(hash);
+        while self.slots[place] != 0 {
+            place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
+        }
+        self.slots[place] = hash >> 32 << 32 | u64::from(number + 1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let length = (self.slots.len() / 2 * 3).max(Self::SMALLEST);
+        let old = std::mem::replace(&mut self.slots, vec![0; length]);
+        self.used = 0;
+        for slot in old.into_iter().filter(|&slot| slot != 0) {
+            self.insert(slot, slot as u32 - 1);
+        }
+    }
+}
+
+/// Rows that were looked up in a set and not found, in order.
+#[derive(Default)]
+pub struct Strangers {
+    rows: Vec<u32>,
+    /// The hash of each row, if all of its values fit the set's fields.
+    hashes: Vec<Option<u64>>,
+}
+
+impl Strangers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
 }
 
 impl PackedSet {
@@ -40,7 +135,8 @@ impl PackedSet {
     pub fn new(largest: impl IntoIterator<Item = u32>) -> Self {
         let widths: Vec<_> = largest.into_iter().map(bits).collect();
         let (fields, words) = layout(&widths);
-        Self { fields, words, rows: Vec::new(), table: HashTable::new(), scratch: vec![0; words] }
+        let shards = vec![Shard::default(); SHARDS];
+        Self { fields, words, rows: Vec::new(), shards, scratch: vec![0; words] }
     }
 
     /// The number of rows.
@@ -53,9 +149,14 @@ impl PackedSet {
         self.rows.is_empty()
     }
 
+    /// How many numbers a row has.
+    pub fn width(&self) -> usize {
+        self.fields.len()
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        (self.rows.len() * 8 + self.table.capacity() * 5) as u64
+        (self.rows.len() * 8 + self.shards.iter().map(|shard| shard.slots.len()).sum::<usize>() * 8) as u64
     }
 
     /// Adds a row; returns its number, and whether it is new.
@@ -64,21 +165,148 @@ impl PackedSet {
             self.widen(row);
         }
         let (words, rows, scratch) = (self.words, &self.rows, &self.scratch);
-        let slice = |index: u32| &rows[index as usize * words..][..words];
-        let found = self.table.entry(hash(scratch), |&index| same(slice(index), scratch), |&index| hash(slice(index)));
-        match found {
-            hashbrown::hash_table::Entry::Occupied(entry) => (*entry.get(), false),
-            hashbrown::hash_table::Entry::Vacant(entry) => {
-                let index = u32::try_from(rows.len() / words).expect("at most 2^32 rows fit the index");
-                entry.insert(index);
-                self.rows.extend_from_slice(&self.scratch);
-                (index, true)
+        let hash = hash(scratch);
+        let shard = &mut self.shards[shard(hash)];
+        if let Some(number) = shard.find(hash, |number| same(&rows[number as usize * words..][..words], scratch)) {
+            return (number, false);
+        }
+        let number = u32::try_from(rows.len() / words).ok().filter(|&number| number < u32::MAX);
+        let number = number.expect("fewer than 2^32 rows fit the index");
+        shard.insert(hash, number);
+        self.rows.extend_from_slice(&self.scratch);
+        (number, true)
+    }
+
+    /// Looks rows up, one after the other in a list, and forgets what it found: what follows need not wait for memory.
+    pub fn warm(&self, rows: &[u32]) {
+        const AT_ONCE: usize = 32;
+        if self.rows.len() < WORTH_WARMING {
+            return;
+        }
+        let mut seen = 0;
+        for group in rows.chunks(AT_ONCE * self.fields.len()) {
+            // The accesses of a loop do not depend on each other, so that they overlap.
+            let (mut hashes, mut found) = ([0; AT_ONCE], [0; AT_ONCE]);
+            for (hashed, row) in hashes.iter_mut().zip(group.chunks_exact(self.fields.len())) {
+                *hashed = self.with_packed(row, |words| words.map_or(0, hash));
+                let shard = &self.shards[shard(*hashed)];
+                seen ^= shard.slots.get(shard.home(*hashed)).copied().unwrap_or(0);
+            }
+            for (number, &hash) in found.iter_mut().zip(&hashes) {
+                *number = self.shards[shard(hash)].find(hash, |_| true).unwrap_or(0);
+            }
+            for number in found {
+                seen ^= self.rows[number as usize * self.words];
             }
         }
+        std::hint::black_box(seen);
     }
 
     /// The number of a row, if it is there.
     pub fn find(&self, row: &[u32]) -> Option<u32> {
+        self.probe(row).ok()
+    }
+
+    /// The number of a row; if it is not there, it joins the strangers, and the error is its place among them.
+    pub fn find_or_note(&self, row: &[u32], strangers: &mut Strangers) -> Result<u32, u32> {
+        self.probe(row).map_err(|hash| {
+            strangers.rows.extend_from_slice(row);
+            strangers.hashes.push(hash);
+            strangers.len() as u32 - 1
+        })
+    }
+
+    /// Adds strangers, list by list, and returns the numbers of all of them in the same order.
+    pub fn insert_all(&mut self, lists: &mut [Strangers], crew: &Crew) -> Vec<u32> {
+        let count = lists.iter().map(Strangers::len).sum();
+        let mut numbers = vec![0; count];
+        if count == 0 {
+            return numbers;
+        }
+        self.make_room(lists);
+        let width = self.fields.len();
+        let mut flat: Vec<(u64, &[u32])> = Vec::with_capacity(count);
+        for list in &*lists {
+            let hashes = list.hashes.iter().map(|hash| hash.unwrap_or_default());
+            flat.extend(hashes.zip(list.rows.chunks_exact(width)));
+        }
+        // For each stranger that has an equal one before it, which one that is.
+        let (flat, per) = (&flat, SHARDS.div_ceil(crew.size()));
+        let shares = (0..SHARDS).step_by(per).map(|first| first..SHARDS.min(first + per)).collect();
+        let repeats = crew.map(shares, |share: std::ops::Range<usize>| {
+            let mut known: HashTable<u32> = HashTable::new();
+            let mut repeats = Vec::new();
+            for (index, &(hash, row)) in (0..).zip(flat).filter(|(_, (hash, _))| share.contains(&shard(*hash))) {
+                let equal = |&other: &u32| flat[other as usize].1 == row;
+                match known.entry(hash, equal, |&other| flat[other as usize].0) {
+                    hashbrown::hash_table::Entry::Occupied(first) => repeats.push((index, *first.get())),
+                    hashbrown::hash_table::Entry::Vacant(vacant) => drop(vacant.insert(index)),
+                }
+            }
+            repeats
+        });
+        for (index, first) in repeats.into_iter().flatten() {
+            numbers[index as usize] = first + 1;
+        }
+        let mut new = Vec::new();
+        for index in 0..count {
+            numbers[index] = match numbers[index] {
+                0 => {
+                    new.push((flat[index].0, self.len() as u32));
+                    self.scratch.fill(0);
+                    pack_into(&self.fields, flat[index].1, &mut self.scratch);
+                    self.rows.extend_from_slice(&self.scratch);
+                    self.len() as u32 - 1
+                }
+                repeat => numbers[repeat as usize - 1],
+            };
+        }
+        assert!(self.len() < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        let shares = self.shards.chunks_mut(per).enumerate().collect();
+        crew.map(shares, |(share, shards): (usize, &mut [Shard])| {
+            for &(hash, number) in &new {
+                if let Some(shard) = shard(hash).checked_sub(share * per).and_then(|at| shards.get_mut(at)) {
+                    shard.insert(hash, number);
+                }
+            }
+        });
+        numbers
+    }
+
+    /// Makes the fields wide enough for all strangers, and brings their hashes up to date.
+    fn make_room(&mut self, lists: &mut [Strangers]) {
+        if lists.iter().all(|list| list.hashes.iter().all(Option::is_some)) {
+            return;
+        }
+        let width = self.fields.len();
+        let mut largest = vec![0; width];
+        for row in lists.iter().flat_map(|list| list.rows.chunks_exact(width)) {
+            largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = value.max(*largest));
+        }
+        self.widen(&largest);
+        for list in lists {
+            for (hashed, row) in list.hashes.iter_mut().zip(list.rows.chunks_exact(width)) {
+                self.scratch.fill(0);
+                pack_into(&self.fields, row, &mut self.scratch);
+                *hashed = Some(hash(&self.scratch));
+            }
+        }
+    }
+
+    /// The number of a row, or its hash, or nothing where it does not even fit.
+    #[inline]
+    fn probe(&self, row: &[u32]) -> Result<u32, Option<u64>> {
+        self.with_packed(row, |words| {
+            let words = words.ok_or(None)?;
+            let hash = hash(words);
+            let found = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words));
+            found.ok_or(Some(hash))
+        })
+    }
+
+    /// Packs a row without changing the set, if it fits.
+    #[inline]
+    fn with_packed<R>(&self, row: &[u32], then: impl FnOnce(Option<&[u64]>) -> R) -> R {
         let mut packed = [0; 8];
         let mut long;
         let words = if self.words <= packed.len() {
@@ -87,10 +315,8 @@ impl PackedSet {
             long = vec![0; self.words];
             &mut long[..]
         };
-        if !pack_into(&self.fields, row, words) {
-            return None;
-        }
-        self.table.find(hash(words), |&index| same(self.slice(index), words)).copied()
+        let fits = pack_into(&self.fields, row, words);
+        then(fits.then_some(&*words))
     }
 
     /// Writes a row's fields into `row`.
@@ -110,7 +336,7 @@ impl PackedSet {
         if self.words > 1 || widths.iter().sum::<u32>() > 64 {
             return Err(self);
         }
-        self.table = HashTable::new();
+        self.shards.clear();
         let mut row = vec![0; self.fields.len()];
         for word in &mut self.rows {
             unpack(&self.fields, std::slice::from_ref(word), &mut row);
@@ -148,12 +374,14 @@ impl PackedSet {
     }
 
     fn rebuild_table(&mut self) {
-        let mut table = std::mem::take(&mut self.table);
-        table.clear();
-        for index in 0..self.len() as u32 {
-            table.insert_unique(hash(self.slice(index)), index, |&index| hash(self.slice(index)));
+        self.shards.iter_mut().for_each(|shard| {
+            shard.slots.fill(0);
+            shard.used = 0;
+        });
+        for number in 0..self.len() as u32 {
+            let hash = hash(self.slice(number));
+            self.shards[shard(hash)].insert(hash, number);
         }
-        self.table = table;
     }
 }
 
@@ -199,17 +427,49 @@ fn same(one: &[u64], other: &[u64]) -> bool {
     one.iter().eq(other)
 }
 
+/// A multiplication to the double width, folded: every bit of the result depends on every bit of the words.
 #[inline]
 fn hash(words: &[u64]) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    words.iter().for_each(|&word| hasher.write_u64(word));
-    hasher.finish()
+    let fold = |hash: u64, &word: &u64| {
+        let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15_u128;
+        (product as u64) ^ (product >> 64) as u64
+    };
+    words.iter().fold(0x2545_f491_4f6c_dd1d, fold)
+}
+
+/// The shard that a hash belongs to; other bits than those by which shards place their entries.
+#[inline]
+fn shard(hash: u64) -> usize {
+    hash as usize % SHARDS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crew::Cores;
     use std::collections::HashMap;
+
+    /// The rows of a set once more, in batches with repetitions, by crews of different sizes: the numbers must not differ.
+    fn compare_batches(set: &PackedSet, fields: usize) {
+        let mut rows = vec![vec![0; fields]; set.len()];
+        rows.iter_mut().zip(0..).for_each(|(row, index)| set.get(index, row));
+        for threads in [1, 2, 3] {
+            let (crew, mut other) = (Crew::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
+            for (start, batch) in (0..).zip(rows.chunks(700)) {
+                let mut lists = [Strangers::default(), Strangers::default()];
+                for (index, row) in batch.iter().enumerate() {
+                    for list in 0..=index % 2 {
+                        assert!(other.find_or_note(row, &mut lists[list]).is_err());
+                    }
+                }
+                let numbers = other.insert_all(&mut lists, &crew);
+                let (first, second) = numbers.split_at(batch.len());
+                assert!(first.iter().copied().eq((start * 700..).take(batch.len())));
+                assert!(second.iter().eq(first.iter().skip(1).step_by(2)));
+            }
+            assert_eq!((other.rows.len() / other.words, other.len()), (set.len(), set.len()));
+        }
+    }
 
     #[test]
     fn behaves_like_a_map_from_rows_to_numbers() {
@@ -230,6 +490,7 @@ mod tests {
                 assert_eq!(set.insert(&row), (number, number == next));
             }
             assert_eq!(set.len(), reference.len());
+            compare_batches(&set, fields);
             let mut row = vec![0; fields];
             for (expected, number) in reference {
                 set.get(number, &mut row);

@@ -13,6 +13,9 @@ use crate::{Report, bytes, count, grouped, seconds};
 /// Steps shown of a long trace: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
 
+/// Violating views shown of many.
+const SHOWN_VIEWS: usize = 8;
+
 /// Symbols shown of a high stack.
 const SHOWN_OF_A_STACK: usize = 12;
 
@@ -88,7 +91,8 @@ fn property_line(property: &PropertyOutcome) -> String {
     let word = paint(colour(status), &format!("{:<8}", status.word()));
     match &property.verdict {
         Verdict::Unsafe(refuted) => {
-            format!("{word}{} ({})", property.name, count(u64::from(refuted.bound()), "context"))
+            let contexts = || count(u64::from(refuted.trace().contexts()), "context");
+            format!("{word}{} ({})", property.name, refuted.bound().map_or_else(contexts, |bound| bound.to_string()))
         }
         Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", property.name),
     }
@@ -115,14 +119,25 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             facts.push((label, why));
         }
     }
+    facts.extend(outcome.obstacles.iter().map(|obstacle| ("obstacle", obstacle.clone())));
+    if !outcome.violating.is_empty() {
+        let shown = outcome.violating.iter().take(SHOWN_VIEWS).cloned().collect::<Vec<_>>().join("  ");
+        let more = if outcome.violating.len() > SHOWN_VIEWS { " ..." } else { "" };
+        facts.push(("found", format!("{}: {shown}{more}", count(outcome.violating.len() as u64, "violating view"))));
+    }
     let last = outcome.iterations.last();
     if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
-        let contexts = count(u64::from(cutoff), "context");
         let all = match last.views {
             1 => "the only view that can be reached does not need".to_owned(),
             views => format!("none of the {} views that can be reached needs", grouped(views)),
         };
-        facts.push(("cutoff", format!("{contexts}: {all} more")));
+        facts.push(("cutoff", format!("{cutoff}: {all} more")));
+        if cutoff.amounts().len() > 1 {
+            facts.push(("bound", format!("the plateau that proves it ends at {}", last.bound)));
+        }
+    } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
+        let views = last.map_or(0, |last| last.views);
+        facts.push(("views", format!("{} can be reached, and no others", count(views, "view"))));
     } else if let Some(reached) = bound_reached(report) {
         facts.push(("bound", reached));
     }
@@ -145,10 +160,17 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
 }
 
 fn refuted_text(refuted: &Refuted) -> String {
+    if refuted.trace().steps.is_empty() {
+        return "the initial state violates the property".to_owned();
+    }
     match refuted.bound() {
-        0 => "the initial state violates the property".to_owned(),
-        1 => "1 context is enough".to_owned(),
-        bound => format!("{bound} contexts are enough, and fewer are not"),
+        Some(bound) if bound.amounts() == [1] => format!("{bound} is enough"),
+        Some(bound) if bound.amounts().len() == 1 => format!("{bound} are enough, and fewer are not"),
+        Some(bound) => format!("{bound} are enough, and less of either is not"),
+        None => {
+            let contexts = count(u64::from(refuted.trace().contexts()), "context");
+            format!("{contexts} {} enough", if refuted.trace().contexts() == 1 { "is" } else { "are" })
+        }
     }
 }
 
@@ -159,12 +181,15 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
     let iterations = &report.outcome.iterations;
     let complete = iterations.iter().rev().find(|iteration| iteration.complete)?;
     let newest = iterations.iter().rev().find(|iteration| iteration.complete && iteration.new_views > 0)?;
-    let quiet = complete.bound - newest.bound;
+    let quiet: u32 = complete.bound.amounts().iter().zip(newest.bound.amounts()).map(|(now, then)| now - then).sum();
     let plateau = match quiet {
         0 => String::new(),
         quiet => format!("; no new view during the last {}, which proves nothing", grouped(u64::from(quiet))),
     };
-    Some(format!("explored completely up to {}{plateau}", count(u64::from(complete.bound), "context")))
+    match report.outcome.engine {
+        "closure" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
+        _ => Some(format!("explored completely up to {}{plateau}", complete.bound)),
+    }
 }
 
 fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
@@ -221,7 +246,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Interrupt)) => {
             next.push("--timeout DURATION stops by itself, --bound-limit K at a bound".to_owned());
         }
-        Some(Reason::NotApplicable(_)) => next.push("use --engine contexts or contexts-symbolic".to_owned()),
+        Some(Reason::NotApplicable(_)) => next.push("use --engine closure, contexts or contexts-symbolic".to_owned()),
         _ => {}
     }
     let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);

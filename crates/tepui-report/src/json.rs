@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tepui_core::{Iteration, Reason, Verdict};
+use tepui_core::{Bound, Iteration, Reason, Verdict};
 
 use crate::Report;
 
@@ -15,8 +15,8 @@ struct Document<'a> {
     reason: Option<Value>,
     engine: &'a str,
     resource: &'a str,
-    cutoff: Option<u32>,
-    bound_reached: Option<u32>,
+    cutoff: Option<Bound>,
+    bound_reached: Option<Bound>,
     views: u64,
     view_depth: Option<u32>,
     evidence: Option<Value>,
@@ -25,6 +25,9 @@ struct Document<'a> {
     seconds: f64,
     peak_memory_bytes: u64,
     state_bytes: u64,
+    bytes_per_state: Option<f64>,
+    obstacles: &'a [String],
+    violating_views: &'a [String],
     self_checked: bool,
     trace: Option<&'a str>,
     certificate: Option<&'a str>,
@@ -58,6 +61,11 @@ pub fn render(report: &Report<'_>) -> String {
         seconds: report.seconds,
         peak_memory_bytes: report.peak_memory_bytes,
         state_bytes: outcome.state_bytes,
+        bytes_per_state: last
+            .filter(|last| last.states > 0)
+            .map(|last| outcome.state_bytes as f64 / last.states as f64),
+        obstacles: &outcome.obstacles,
+        violating_views: &outcome.violating,
         self_checked: report.self_checked,
         trace: report.trace,
         certificate: report.certificate,
@@ -75,7 +83,8 @@ fn one(report: &Report<'_>, name: &str, verdict: &Verdict) -> Value {
         Verdict::Unsafe(refuted) => {
             let steps: Vec<_> =
                 refuted.trace().steps.iter().map(|step| crate::human::step_value(report.model, step)).collect();
-            value["bound"] = refuted.bound().into();
+            value["bound"] = serde_json::to_value(refuted.bound()).unwrap_or_default();
+            value["contexts"] = refuted.trace().contexts().into();
             value["start"] = report.model.display_state(&refuted.trace().start).into();
             value["steps"] = steps.into();
         }

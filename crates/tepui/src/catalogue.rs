@@ -20,16 +20,34 @@ pub struct EngineInfo {
 
 const PAPER: &str =
     "Liu, Wahl, Reps: Interprocedural Context-Unbounded Program Analysis Using Observation Sequences (2020)";
+const DELAYS: &str = "Johnson, Wahl: Delay-Bounded Scheduling Without Delay! (2021)";
+const OURS: &str = "Tepui's own; see the chapter on the closure engine";
 
 /// All engines; the first is the default.
 pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
         name: "auto",
-        choice: Choice::Contexts,
-        resource: "contexts",
-        summary: "what fits the model; at present the same as contexts",
+        choice: Choice::Auto,
+        resource: "symbols",
+        summary: "closure, and after a while contexts-symbolic beside it; with --minimal, the smallest bound as well",
         applies: "always",
-        paper: PAPER,
+        paper: OURS,
+    },
+    EngineInfo {
+        name: "closure",
+        choice: Choice::Closure,
+        resource: "symbols",
+        summary: "one representative of each view, until the views are closed under every step; needs no bound",
+        applies: "pushdown models",
+        paper: OURS,
+    },
+    EngineInfo {
+        name: "delays",
+        choice: Choice::Delays,
+        resource: "rounds and delays",
+        summary: "round-robin scheduling R(r, d), until a plateau of its views is closed under pops",
+        applies: "pushdown models",
+        paper: DELAYS,
     },
     EngineInfo {
         name: "contexts",

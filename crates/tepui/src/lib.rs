@@ -7,6 +7,8 @@ mod catalogue;
 mod selfcheck;
 mod verify;
 
+pub use tepui_engines::crew::Cores;
+
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
 pub use selfcheck::self_check;
-pub use verify::{Choice, Options, UnsupportedMatching, verify};
+pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};

@@ -2,11 +2,16 @@
 
 use std::fmt;
 
-use tepui_core::{Budget, Engine, Entrant, Outcome, Task, drive, race};
+use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Outcome, Round, Status, Stop, Task, drive, race};
+use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
+use tepui_engines::crew::Cores;
+use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
+use tepui_engines::pushdown::observed::ObservedPushdown;
+use tepui_engines::symmetry::Symmetry;
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Property, Symbol};
 
@@ -15,7 +20,13 @@ use crate::ENGINES;
 /// Which engine to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// Whatever applies, side by side.
+    /// Closure, and after a while a context engine beside it.
+    Auto,
+    /// Closure-driven search.
+    Closure,
+    /// Rounds and delays.
+    Delays,
+    /// The context engines that apply, side by side.
     Contexts,
     /// Enumerated states, with either sequence as evidence.
     Explicit,
@@ -27,21 +38,40 @@ pub enum Choice {
     Symbolic,
 }
 
+/// The resource of which the smallest amount is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Minimal {
+    /// Contexts.
+    Contexts,
+    /// Rounds and delays.
+    Delays,
+}
+
 /// How to verify.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The engine.
     pub engine: Choice,
-    /// The last bound to explore.
-    pub bound_limit: Option<u32>,
+    /// The resource of which the smallest amount is wanted, besides an answer. For [`Choice::Auto`] only.
+    pub minimal: Option<Minimal>,
+    /// The last bound to explore: an amount of each resource, or one for all of them.
+    pub bound_limit: Option<Vec<u32>>,
     /// Whether to look for proofs; without, this is bounded exploration.
     pub prove: bool,
     /// Whether to list the views.
     pub list_views: bool,
+    /// How many symbols of each stack a view shows; only closure and delays know more than one.
+    pub view_depth: usize,
     /// The depth at which the generator test cuts stacks, to begin with.
     pub z_depth: usize,
-    /// How many engines may run at the same time.
-    pub cores: usize,
+    /// Whether interchangeable threads are treated as such, where that is sound.
+    pub symmetry: bool,
+    /// Delays: test for closure at every bound.
+    pub test_always: bool,
+    /// Delays: compute every bound from the initial state.
+    pub from_scratch: bool,
+    /// How many threads work.
+    pub cores: Cores,
     /// What the user claims may come to light after a pop.
     pub matching: Option<Matching>,
 }
@@ -49,12 +79,17 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            engine: Choice::Contexts,
+            engine: Choice::Auto,
+            minimal: None,
             bound_limit: None,
             prove: true,
             list_views: false,
+            view_depth: 1,
             z_depth: 1,
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            symmetry: true,
+            test_always: false,
+            from_scratch: false,
+            cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
             matching: None,
         }
     }
@@ -79,6 +114,9 @@ impl fmt::Display for UnsupportedMatching {
 
 impl std::error::Error for UnsupportedMatching {}
 
+/// How much work closure may do alone before a context engine starts beside it: a second or so.
+const HEAD_START: u64 = 4_000_000;
+
 /// Verifies the properties of a model. A model without properties is asked for all its views.
 pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outcome, UnsupportedMatching> {
     let model = &with_some_property(model);
@@ -88,45 +126,205 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
     let names = model.properties().iter().map(|property| property.name.clone()).collect();
     let task = Task {
         properties: names,
-        bound_limit: options.bound_limit,
+        bound_limit: options.bound_limit.clone(),
         prove: options.prove,
         list_views: options.list_views,
     };
-    let finite = finite_context(&Compiled::new(model));
-    let explicit = match options.engine {
-        Choice::Contexts => finite.iter().all(|&finite| finite),
-        Choice::Explicit | Choice::States | Choice::Views => {
-            if let Some(thread) = finite.iter().position(|&finite| !finite) {
-                return Ok(refuse(model, thread, options.engine, &task));
-            }
-            true
-        }
-        Choice::Symbolic => false,
-    };
-    let symbolic = matches!(options.engine, Choice::Contexts | Choice::Symbolic);
-    let sequences = |states, views| Sequences { states, views, z_depth: options.z_depth };
-    let mut entrants: Vec<Entrant<'_>> = Vec::new();
-    if explicit {
-        let (name, sequences) = match options.engine {
-            Choice::States => ("contexts-states", sequences(true, false)),
-            Choice::Views => ("contexts-views", sequences(false, true)),
-            _ => ("contexts-explicit", sequences(true, true)),
-        };
-        entrants.push(entrant(&task, move || contexts::explicit(name, model, sequences)));
-    }
-    if symbolic {
-        let sequences = sequences(false, true);
-        entrants.push(entrant(&task, move || contexts::symbolic("contexts-symbolic", model, sequences)));
-    }
-    if !options.prove {
-        entrants.truncate(1); // Bounded exploration has no proof to race for: each would run to the bound.
-    }
-    let outcome = race(entrants, budget, options.cores);
-    Ok(outcome.unwrap_or_else(|| Outcome::not_applicable("contexts", "contexts", &task, "no engine applies")))
+    let run = Run { model, options, task: &task, budget };
+    Ok(match options.minimal.filter(|_| options.engine == Choice::Auto && options.prove) {
+        Some(minimal) => run.minimal(minimal),
+        None => run.chosen(options.engine),
+    })
 }
 
-fn entrant<'a, E: Engine>(task: &'a Task, engine: impl FnOnce() -> E + Send + 'a) -> Entrant<'a> {
-    Box::new(move |budget| drive(&mut engine(), task, budget))
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    model: &'a Model,
+    options: &'a Options,
+    task: &'a Task,
+    budget: &'a Budget,
+}
+
+impl<'a> Run<'a> {
+    fn chosen(&self, choice: Choice) -> Outcome {
+        let entrants = match self.entrants(choice) {
+            Ok(entrants) => entrants,
+            Err(refused) => return refused,
+        };
+        let outcome = race(entrants, self.budget, self.options.cores.threads);
+        outcome.unwrap_or_else(|| Outcome::not_applicable("contexts", "contexts", self.task, "no engine applies"))
+    }
+
+    /// The engines that a choice stands for; the error is the outcome where it does not apply.
+    fn entrants(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Outcome> {
+        let Self { model, options, task, .. } = *self;
+        let cores = options.cores;
+        let mut entrants = match choice {
+            Choice::Closure => vec![self.closure(0)],
+            Choice::Auto => {
+                let deep = options.view_depth > 1;
+                let beside = (!deep).then(|| self.symbolic(HEAD_START));
+                [self.closure(0)].into_iter().chain(beside).collect()
+            }
+            Choice::Delays => {
+                let limit = options.bound_limit.as_ref().and_then(|limit| limit.last().copied());
+                let delays = limit.filter(|_| !options.prove);
+                let Options { test_always, from_scratch, .. } = *options;
+                let chosen = delays::Options { delays, test_always, from_scratch, cores };
+                let (depth, z_depth) = (options.view_depth, options.z_depth);
+                vec![Entrant::new(move |budget| {
+                    drive(&mut Delays::new(ObservedPushdown::new(model, depth, z_depth), chosen), task, budget)
+                })]
+            }
+            Choice::Contexts | Choice::Explicit | Choice::States | Choice::Views | Choice::Symbolic => {
+                self.contexts(choice)?
+            }
+        };
+        if !options.prove {
+            entrants.truncate(1); // Bounded exploration has no proof to race for: each would run to the bound.
+        }
+        Ok(entrants)
+    }
+
+    fn closure(&self, after: u64) -> Entrant<'a> {
+        let Self { model, options, task, .. } = *self;
+        let chosen =
+            closure::Options { view_depth: options.view_depth, symmetry: options.symmetry, cores: options.cores };
+        Entrant::after(after, move |budget| drive(&mut Closure::new(model, chosen), task, budget))
+    }
+
+    fn symbolic(&self, after: u64) -> Entrant<'a> {
+        let (Self { model, task, .. }, sequences) = (*self, self.sequences(false, true));
+        Entrant::after(after, move |budget| {
+            drive(&mut contexts::symbolic("contexts-symbolic", model, sequences), task, budget)
+        })
+    }
+
+    fn explicit(&self, name: &'static str, states: bool, views: bool) -> Entrant<'a> {
+        let (Self { model, task, .. }, sequences) = (*self, self.sequences(states, views));
+        Entrant::new(move |budget| drive(&mut contexts::explicit(name, model, sequences), task, budget))
+    }
+
+    fn sequences(&self, states: bool, views: bool) -> Sequences {
+        let Options { z_depth, symmetry, cores, .. } = *self.options;
+        Sequences { states, views, z_depth, symmetry, cores }
+    }
+
+    fn contexts(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Outcome> {
+        let finite = finite_context(&Compiled::new(self.model));
+        let infinite = finite.iter().position(|&finite| !finite);
+        let explicit = |name, states, views| match infinite {
+            Some(thread) => Err(refuse(self.model, thread, choice, self.task)),
+            None => Ok(vec![self.explicit(name, states, views)]),
+        };
+        match choice {
+            Choice::Explicit => explicit("contexts-explicit", true, true),
+            Choice::States => explicit("contexts-states", true, false),
+            Choice::Views => explicit("contexts-views", false, true),
+            Choice::Symbolic => Ok(vec![self.symbolic(0)]),
+            _ => {
+                Ok(explicit("contexts-explicit", true, true).into_iter().flatten().chain([self.symbolic(0)]).collect())
+            }
+        }
+    }
+
+    /// An answer with the smallest bound: closure runs beside the engine that knows bounds. If closure is first, the
+    /// other one goes on, and needs no test of its own any more: it has reached the cutoff when it has reached all views.
+    fn minimal(&self, minimal: Minimal) -> Outcome {
+        let choice = match minimal {
+            Minimal::Contexts => Choice::Contexts,
+            Minimal::Delays => Choice::Delays,
+        };
+        let bounded = match self.entrants(choice) {
+            Ok(entrants) => entrants,
+            Err(refused) => return refused,
+        };
+        let field = [self.closure(0)].into_iter().chain(bounded).collect();
+        let Some(first) = race(field, self.budget, self.options.cores.threads) else { return self.chosen(choice) };
+        if first.engine != "closure" || !first.conclusive() {
+            return first;
+        }
+        let views = first.iterations.last().map_or(0, |last| last.views);
+        let known =
+            first.evidence().filter(|_| first.status() == Status::Safe).map(|evidence| (evidence.clone(), views));
+        let second = match known {
+            Some(known) => self.up_to(minimal, known),
+            None => self.chosen(choice),
+        };
+        if !second.conclusive() {
+            return first;
+        }
+        match first.agrees_with(&second) {
+            true => second,
+            false => first.disputed(&second),
+        }
+    }
+
+    /// The bounded engine, up to the bound at which it has reached all views.
+    fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Outcome {
+        let Self { model, options, task, budget } = *self;
+        let finite = finite_context(&Compiled::new(model)).into_iter().all(|finite| finite);
+        let engine: Box<dyn Engine> = match minimal {
+            Minimal::Delays => {
+                let chosen =
+                    delays::Options { delays: None, test_always: false, from_scratch: false, cores: options.cores };
+                Box::new(Delays::new(ObservedPushdown::new(model, options.view_depth, 1), chosen))
+            }
+            Minimal::Contexts if finite => {
+                Box::new(contexts::explicit("contexts-explicit", model, self.sequences(false, false)))
+            }
+            Minimal::Contexts => Box::new(contexts::symbolic("contexts-symbolic", model, self.sequences(false, false))),
+        };
+        drive(&mut Measuring { engine, evidence, views, reached: false }, task, &mut budget.clone())
+    }
+}
+
+/// An engine that need not prove anything: all views are known, and the question is which bound shows them.
+struct Measuring {
+    engine: Box<dyn Engine>,
+    evidence: Evidence,
+    views: u64,
+    reached: bool,
+}
+
+impl Engine for Measuring {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn resource(&self) -> &'static str {
+        self.engine.resource()
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        self.engine.stored()
+    }
+
+    fn next_bound(&self) -> Bound {
+        self.engine.next_bound()
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Round {
+        let round = self.engine.explore(budget);
+        self.reached = round.views == self.views;
+        Round { test_due: self.reached, ..round }
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        Ok(self.reached.then(|| self.evidence.clone()))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        self.engine.trace(property, budget)
+    }
+
+    fn views(&self) -> Vec<String> {
+        self.engine.views()
+    }
+
+    fn violating(&self) -> Vec<String> {
+        self.engine.violating()
+    }
 }
 
 fn refuse(model: &Model, thread: usize, engine: Choice, task: &Task) -> Outcome {
@@ -151,7 +349,8 @@ fn with_some_property(model: &Model) -> Model {
 /// views. That the stack may be empty after a pop is always allowed.
 fn confirm(model: &Model, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let compiled = Compiled::new(model);
-    let mut views = Abstraction::new(&compiled, 1);
+    let none = Symmetry::none(compiled.threads());
+    let mut views = Abstraction::new(&compiled, &none, 1);
     if views.fixpoint(usize::MAX, Fence::Open, budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }

@@ -81,7 +81,7 @@ pub(crate) fn handmade() -> Vec<Model> {
 }
 
 pub(crate) fn run(model: &Model, engine: Choice) -> Outcome {
-    let options = Options { engine, bound_limit: Some(8), cores: 1, ..Options::default() };
+    let options = Options { engine, bound_limit: Some(vec![8]), cores: tepui::Cores::new(1), ..Options::default() };
     verify(model, &options, &Budget::unlimited()).expect("there is no matching")
 }
 

@@ -15,7 +15,8 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
-use super::stacks::Stacks;
+use crate::pushdown::stacks::Stacks;
+use crate::pushdown::trace::Found;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
@@ -24,13 +25,14 @@ struct Place {
     context: u32,
 }
 
-/// The steps (thread, rule) from the initial state to a violation of a property that was found.
-pub fn shortest(search: &Search<Stacks>, property: usize, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop> {
+/// The steps from the initial state to a violation of a property that was found.
+pub fn shortest(search: &Search<Stacks>, property: usize, budget: &mut Budget) -> Result<Vec<Found>, Stop> {
     let Some(violation) = &search.violations[property] else { return Ok(Vec::new()) };
     if violation.level == 0 {
         return Ok(Vec::new());
     }
-    Walk::new(search, property, violation.level).run(budget)
+    let path = Walk::new(search, property, violation.level).run(budget)?;
+    Ok(search.explorer.real_steps(&path))
 }
 
 struct Walk<'a> {
@@ -51,14 +53,15 @@ struct Known {
 
 impl<'a> Walk<'a> {
     fn new(search: &'a Search<Stacks>, property: usize, level: usize) -> Self {
-        let threads = search.compiled.threads();
+        let (compiled, threads) = (search.compiled(), search.compiled().threads());
         let (best, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
         let mut walk = Self { search, rules: rules_by_result(search), best, queue, row };
-        let property = &search.compiled.model.properties()[property];
+        let property = &compiled.model.properties()[property];
         for state in search.states_of(level) {
-            search.states.get(state, &mut walk.row);
-            let top = |thread: usize| search.locals.top(search.compiled.kind_of[thread], walk.row[thread + 1]);
-            if property.forbids(search.compiled.shared(walk.row[0]), top) {
+            search.explorer.states.get(state, &mut walk.row);
+            let top = |thread: usize| search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]);
+            let covers = |pattern| search.symmetry().covers(pattern, compiled.shared(walk.row[0]), top);
+            if property.never.iter().any(covers) {
                 for thread in 0..threads as u16 {
                     let place = Place { state, thread, context: level as u32 };
                     walk.best.insert(place, Known { steps: 0, first: None });
@@ -69,7 +72,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    fn run(mut self, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop> {
+    fn run(mut self, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {
         while let Some((place, steps)) = self.queue.pop_front() {
             budget.spend(1)?;
             if self.best[&place].steps < steps {
@@ -80,7 +83,7 @@ impl<'a> Walk<'a> {
                 return Ok(self.unroll(place));
             }
             if may_change {
-                for thread in (0..self.search.compiled.threads() as u16).filter(|&thread| thread != place.thread) {
+                for thread in (0..self.search.compiled().threads() as u16).filter(|&thread| thread != place.thread) {
                     let earlier = Place { thread, context: place.context - 1, ..place };
                     self.reach(earlier, Known { steps, first: Some((place, None)) });
                 }
@@ -105,18 +108,21 @@ impl<'a> Walk<'a> {
     fn step_back(&mut self, place: Place, steps: u32, budget: &mut Budget) -> Result<(), Stop> {
         let search = self.search;
         let (thread, field) = (place.thread, usize::from(place.thread) + 1);
-        search.states.get(place.state, &mut self.row);
+        search.explorer.states.get(place.state, &mut self.row);
         let (shared, stack) = (self.row[0], self.row[field]);
-        let top = search.locals.top(search.compiled.kind_of[field - 1], stack);
+        let top = search.locals().top(search.compiled().kind_of[field - 1], stack);
         let rules = [Some(top), None].map(|top| self.rules.get(&(thread, shared, top)).cloned().unwrap_or_default());
         for rule in rules.into_iter().flatten() {
             budget.spend(1)?;
             let Some(earlier) = self.undo(thread, rule, stack) else { continue };
-            (self.row[0], self.row[field]) = earlier;
-            let Some(state) = search.states.find(&self.row) else { continue };
+            let mut before = self.row.clone();
+            (before[0], before[field]) = earlier;
+            let thread = search.symmetry().settle(&mut before, field - 1) as u16;
+            let Some(state) = search.explorer.states.find(&before) else { continue };
             let level = search.level_of(state) as u32;
             if level == place.context || level + 1 == place.context {
-                self.reach(Place { state, ..place }, Known { steps: steps + 1, first: Some((place, Some(rule))) });
+                let earlier = Place { state, thread, ..place };
+                self.reach(earlier, Known { steps: steps + 1, first: Some((place, Some(rule))) });
             }
         }
         Ok(())
@@ -125,8 +131,8 @@ impl<'a> Walk<'a> {
     /// The shared state and the stack from which a rule leads to a stack.
     fn undo(&self, thread: u16, rule: u32, stack: u32) -> Option<(u32, u32)> {
         let (search, thread) = (self.search, usize::from(thread));
-        let (kind, locals) = (search.compiled.kind_of[thread], &search.locals);
-        let rule = &search.compiled.model.threads()[thread].rules[rule as usize];
+        let (kind, locals) = (search.compiled().kind_of[thread], search.locals());
+        let rule = &search.compiled().model.threads()[thread].rules[rule as usize];
         let under =
             |expected: Symbol, stack: u32| (locals.top(kind, stack) == expected).then(|| locals.rest(kind, stack));
         let rest = match rule.action {
@@ -134,13 +140,14 @@ impl<'a> Walk<'a> {
             Action::Overwrite(symbol) => under(symbol, stack)?,
             Action::Push { top, below } => under(below, under(top, stack)?)?,
         };
-        Some((search.compiled.number(rule.from)?, locals.find(kind, rule.top, rest)?))
+        Some((search.compiled().number(rule.from)?, locals.find(kind, rule.top, rest)?))
     }
 
-    fn unroll(&self, mut place: Place) -> Vec<(usize, usize)> {
+    /// The steps from a place to the end: the thread's place before, its place afterwards, and the state afterwards.
+    fn unroll(&self, mut place: Place) -> Vec<(usize, usize, u32)> {
         let mut steps = Vec::new();
         while let Some((next, rule)) = self.best[&place].first {
-            steps.extend(rule.map(|rule| (usize::from(place.thread), rule as usize)));
+            steps.extend(rule.map(|_| (usize::from(place.thread), usize::from(next.thread), next.state)));
             place = next;
         }
         steps
@@ -153,13 +160,13 @@ type RulesByResult = FxHashMap<(u16, u32, Option<Symbol>), Vec<u32>>;
 
 fn rules_by_result(search: &Search<Stacks>) -> RulesByResult {
     let mut rules = RulesByResult::default();
-    for (thread, owner) in (0..).zip(search.compiled.model.threads()) {
+    for (thread, owner) in (0..).zip(search.compiled().model.threads()) {
         for (index, rule) in (0..).zip(&owner.rules) {
             let top = match rule.action {
                 Action::Pop => None,
                 Action::Overwrite(top) | Action::Push { top, .. } => Some(top),
             };
-            if let Some(shared) = search.compiled.number(rule.to) {
+            if let Some(shared) = search.compiled().number(rule.to) {
                 rules.entry((thread, shared, top)).or_default().push(index);
             }
         }

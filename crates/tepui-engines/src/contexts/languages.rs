@@ -13,8 +13,8 @@ use tepui_model::pushdown::Symbol;
 
 use super::dfa::{Dfa, split};
 use super::post_star::PostStar;
-use super::search::Locals;
-use crate::pushdown::compiled::Compiled;
+use crate::pushdown::compiled::{Compiled, Kind};
+use crate::pushdown::system::Locals;
 
 /// The sets of stacks of all kinds of threads.
 pub struct Languages {
@@ -103,22 +103,16 @@ impl Locals for Languages {
         self.kinds[kind].intern(Dfa::single(stack))
     }
 
-    fn successors(
-        &mut self,
-        compiled: &Compiled,
-        kind: usize,
-        from: (u32, u32),
-        into: &mut Vec<(u32, u32)>,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    fn results(&self, kind: usize, from: (u32, u32)) -> Option<&[(u32, u32)]> {
+        self.kinds[kind].contexts.get(&from).map(Vec::as_slice)
+    }
+
+    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
         let languages = &mut self.kinds[kind];
-        if !languages.contexts.contains_key(&from) {
-            let saturated = PostStar::new(&compiled.kinds[kind], from.0, &languages.sets[from.1 as usize], budget)?;
-            let images = split(&saturated, budget)?;
-            let images = images.into_iter().map(|(shared, set)| (shared, languages.intern(set))).collect();
-            languages.contexts.insert(from, images);
-        }
-        into.extend(&languages.contexts[&from]);
+        let saturated = PostStar::new(rules, from.0, &languages.sets[from.1 as usize], budget)?;
+        let images = split(&saturated, budget)?;
+        let images = images.into_iter().map(|(shared, set)| (shared, languages.intern(set))).collect();
+        languages.contexts.insert(from, images);
         Ok(())
     }
 

@@ -3,33 +3,38 @@
 //! The bound k counts contexts. Two sequences are observed while it grows:
 //!
 //! * `R_k`, the states reachable with at most k contexts. It cannot stutter: once a level brings no new state, no
-//!   later one does. Observable where states are enumerated ([`stacks`]).
+//!   later one does. Observable where states are enumerated.
 //! * `T(R_k)`, their views. It is finite, so it converges, but it may stutter; whether a plateau is the end is
-//!   decided by the generator test ([`generators`]). Observable with enumerated states and with sets of stacks
+//!   decided by the generator test ([`generators`](crate::pushdown::generators)). Observable with enumerated states and with sets of stacks
 //!   ([`languages`]) alike.
 //!
 //! [`search`] is the search itself, the same for both representations.
 
 pub mod dfa;
 pub mod explicit_trace;
-pub mod generators;
+pub mod finite;
 pub mod languages;
 pub mod post_star;
 pub mod search;
-pub mod stacks;
 pub mod symbolic_trace;
 
-use tepui_cert::{Certificate, Lemma, Step, Trace};
-use tepui_core::{Budget, Engine, Evidence, Round, Stop};
-use tepui_model::pushdown::Model;
+use tepui_cert::{Step, Trace};
+use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_model::pushdown::{Model, Symbol};
 
+use crate::crew::{Cores, Crew};
+use crate::pushdown::abstraction::Reached;
 use crate::pushdown::compiled::Compiled;
-use generators::GeneratorTest;
+use crate::pushdown::evidence::certified;
+use crate::pushdown::generators::GeneratorTest;
+use crate::pushdown::stacks::Stacks;
+use crate::pushdown::system::Locals;
+use crate::pushdown::trace;
+use crate::symmetry::Symmetry;
 use languages::Languages;
-use search::{Locals, Search};
-use stacks::Stacks;
+use search::Search;
 
-/// Which sequences may give evidence.
+/// How to search, and which sequences may give evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// The collapse of `R_k`, where states are enumerated.
@@ -38,30 +43,45 @@ pub struct Options {
     pub views: bool,
     /// The depth at which the generator test cuts stacks, to begin with.
     pub z_depth: usize,
+    /// Whether interchangeable threads are treated as such.
+    pub symmetry: bool,
+    /// How many threads share the search.
+    pub cores: Cores,
 }
 
 /// What a representation adds to the search: its name, its traces, and what it can conclude from an empty level.
 pub trait Representation: Locals + Sized {
-    /// The steps (thread, rule) of a violation with the fewest contexts.
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop>;
+    /// A trace to a violation with the fewest contexts.
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop>;
 
     /// A certificate from an empty level, if enumerated states allow one. It may use up the states.
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 }
 
 impl Representation for Stacks {
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop> {
-        explicit_trace::shortest(search, property, budget)
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
+        let steps = explicit_trace::shortest(search, property, budget)?;
+        trace::trace(&search.compiled().model, property, search.symmetry(), steps, budget)
     }
 
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        generators::finite(search, budget).map(Some)
+        finite::collapsed(search, budget).map(Some)
     }
 }
 
 impl Representation for Languages {
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Vec<(usize, usize)>, Stop> {
-        symbolic_trace::concretize(search, property, budget)
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
+        let model = &search.compiled().model;
+        let steps = symbolic_trace::concretize(search, property, budget)?;
+        let mut trace = trace::empty(model, &model.properties()[property]);
+        let mut state = model.init().clone();
+        for (thread, rule) in steps {
+            budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
+            let after = model.step(&state, thread, rule);
+            state = after.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
+            trace.steps.push(Step { thread, rule, after: state.clone() });
+        }
+        Ok(trace)
     }
 
     fn collapsed(_: &mut Search<Self>, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -95,14 +115,17 @@ pub fn symbolic(name: &'static str, model: &Model, options: Options) -> Contexts
 impl<L: Representation> Contexts<L> {
     fn new(name: &'static str, compiled: Compiled, locals: L, options: Options) -> Self {
         let test = GeneratorTest::new(options.z_depth);
-        Self { name, search: Search::new(compiled, locals), options, test }
+        let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
+        Self { name, search: Search::new(compiled, locals, symmetry, Crew::of(options.cores)), options, test }
     }
 
-    fn certified(&self, mut evidence: Evidence) -> Evidence {
-        let (model, violations) = (&self.search.compiled.model, &self.search.violations);
-        let open = model.properties().iter().zip(violations).filter(|(_, violation)| violation.is_none());
-        evidence.certificate.properties = open.map(|(property, _)| property.clone()).collect();
-        evidence
+    fn list(&self, violating: bool) -> Vec<String> {
+        let search = &self.search;
+        search.compiled().list_views(&search.views, search.symmetry(), |_, top| vec![Symbol(top)], violating)
+    }
+
+    fn contexts(&self, level: usize) -> Bound {
+        Bound::on(&["contexts"], &[level as u32])
     }
 }
 
@@ -116,19 +139,31 @@ impl<L: Representation> Engine for Contexts<L> {
     }
 
     fn stored(&self) -> [&'static str; 2] {
-        if L::WHOLE_CONTEXTS { ["set of states", "sets of states"] } else { ["state", "states"] }
+        match (L::WHOLE_CONTEXTS, self.search.symmetry().is_trivial()) {
+            (false, true) => ["state", "states"],
+            (false, false) => ["orbit of states", "orbits of states"],
+            (true, true) => ["set of states", "sets of states"],
+            (true, false) => ["orbit of sets of states", "orbits of sets of states"],
+        }
     }
 
-    fn explore(&mut self, _: u32, budget: &mut Budget) -> Round {
+    fn next_bound(&self) -> Bound {
+        self.contexts(self.search.levels())
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Round {
+        let before = self.search.views.len();
         let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violations.iter().enumerate().filter(|(_, violation)| violation.is_some());
         Round {
-            states: self.search.states.len() as u64,
-            views: self.search.views.len() as u64,
-            steps: self.search.steps,
+            states: u64::from(self.search.len()),
+            views: self.search.view_count,
+            steps: self.search.explorer.images,
             state_bytes: self.search.bytes(),
             violated: violated.map(|(property, _)| property).collect(),
             exhausted: self.search.exhausted(),
+            test_due: before == self.search.views.len(),
+            open: 0,
             stopped,
         }
     }
@@ -140,51 +175,30 @@ impl<L: Representation> Engine for Contexts<L> {
             evidence = L::collapsed(&mut self.search, budget)?;
         }
         if self.options.views && evidence.is_none() {
-            let Search { compiled, views, states, .. } = &self.search;
-            evidence = self.test.run(compiled, views, states.len(), exhausted, budget)?;
+            let search = &self.search;
+            let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
+            let reached = Reached { views: &search.views, depth: 1, number: &top };
+            let (states, compiled) = (search.len() as usize, search.compiled());
+            evidence = self.test.run(compiled, search.symmetry(), reached, states, exhausted, budget)?;
             if evidence.is_none() && exhausted {
                 self.test.nothing_new_will_come()?;
             }
         }
-        Ok(evidence.map(|evidence| self.certified(evidence)))
+        let violations = &self.search.violations;
+        let violated = |property: usize| violations[property].is_some();
+        Ok(evidence.map(|evidence| certified(evidence, &self.search.compiled().model, violated)))
     }
 
-    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
-        let steps = L::trace(&self.search, property, budget)?;
-        let model = &self.search.compiled.model;
-        let mut state = model.init().clone();
-        let mut trace = Trace {
-            model: model.digest(),
-            property: model.properties()[property].clone(),
-            start: state.clone(),
-            steps: Vec::with_capacity(steps.len()),
-        };
-        for (thread, rule) in steps {
-            budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
-            let after = model.step(&state, thread, rule);
-            state = after.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
-            trace.steps.push(Step { thread, rule, after: state.clone() });
-        }
-        Ok(trace)
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let level = self.search.violations[property].map_or(0, |violation| violation.level);
+        Ok((L::trace(&self.search, property, budget)?, Some(self.contexts(level))))
     }
 
     fn views(&self) -> Vec<String> {
-        let mut row = vec![0; self.search.compiled.threads() + 1];
-        let mut views: Vec<_> = (0..self.search.views.len() as u32)
-            .map(|view| {
-                self.search.views.get(view, &mut row);
-                self.search.compiled.view(&row)
-            })
-            .collect();
-        views.sort_unstable();
-        let model = &self.search.compiled.model;
-        views.into_iter().map(|view| model.display_view(view.shared, |thread| view.tops[thread])).collect()
+        self.list(false)
     }
-}
 
-/// Evidence whose properties are still to be filled in.
-fn evidence(compiled: &Compiled, lemma: Lemma, kind: &'static str, because: String) -> Evidence {
-    let view_depth = lemma.depth;
-    let certificate = Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas: vec![lemma] };
-    Evidence { certificate, because, kind, view_depth }
+    fn violating(&self) -> Vec<String> {
+        self.list(true)
+    }
 }

@@ -1,101 +1,74 @@
 //! The search for `R_k`, level by level, whatever a thread's local state is.
 //!
 //! `R_k` holds the states reachable with at most k contexts, a context being consecutive steps of one thread. So
-//! `R_(k+1)` adds to `R_k` what one thread after the other reaches, alone, from the states that are new in `R_k`. A
-//! state is a row of a shared state and one *local* for each thread; what a local is (a stack, or a set of stacks)
-//! and what a thread can make of it is up to the [`Locals`].
+//! `R_(k+1)` adds to `R_k` what one thread after the other reaches, alone, from the states that are new in `R_k`.
 //!
 //! Levels must be exact, and equality of states is not enough for that: a state that two threads reach in the same
 //! level can be continued by either of them without a new context. Therefore each state of the level under
 //! construction has a bit for each thread that reached it within the level, and each of these threads runs on from
 //! it. From a finished level, the threads whose bits are set need not run again: what they reach is there already.
+//!
+//! A level is found in waves: all threads take a step (or, where locals are sets of stacks, a whole context) from all
+//! states at hand, and those that got somewhere for the first time in this level run on in the next wave.
+//!
+//! Where threads are interchangeable, a bit belongs to a place in the ordered row, the first one among equal locals:
+//! a thread with the same local as the one that ran would only repeat, one context later, what that one can do.
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use tepui_core::{Budget, Stop};
-use tepui_model::pushdown::{Symbol, View};
 
+use crate::crew::Crew;
+use crate::explorer::{Explorer, Visitor, number_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
+use crate::pushdown::system::{Locals, Pushdown};
+use crate::symmetry::Symmetry;
 
-/// How often the progress display hears of the search.
-const SEEDS_BETWEEN_REPORTS: u32 = 64;
+/// States whose threads run at the same time; more would only need more memory for their jobs.
+const SEEDS_AT_ONCE: usize = 1 << 16;
 
-/// A row of so many threads is handled in one unit of work.
-const THREADS_IN_ONE_GO: u64 = 64;
-
-/// The locals of threads: stacks, or sets of stacks.
-pub trait Locals {
-    /// Whether `successors` covers a whole context instead of a single step.
-    const WHOLE_CONTEXTS: bool;
-
-    /// The local of a kind that holds just this stack, given top first with the marker at the end.
-    fn initial(&mut self, kind: usize, stack: &[Symbol]) -> u32;
-
-    /// Appends what a thread of a kind can make of a shared state and its local.
-    fn successors(
-        &mut self,
-        compiled: &Compiled,
-        kind: usize,
-        from: (u32, u32),
-        into: &mut Vec<(u32, u32)>,
-        budget: &mut Budget,
-    ) -> Result<(), Stop>;
-
-    /// The tops of the stacks in a local.
-    fn tops(&self, kind: usize, local: u32) -> &[u32];
-
-    /// Whether a row that is not yet stored is part of rows that are; if not, it will be stored.
-    fn covered(&mut self, compiled: &Compiled, row: &[u32], budget: &mut Budget) -> Result<bool, Stop>;
-
-    /// Bytes held.
-    fn bytes(&self) -> u64;
-}
-
-/// How a state came about: the state before, and the thread whose context it was. Kept for whole contexts only.
+/// How a state came about: the state before, and the place of the thread whose context it was. Kept for whole
+/// contexts only.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     /// The state before.
     pub parent: u32,
-    /// The thread that ran.
+    /// The place of the thread that ran.
     pub thread: u16,
 }
 
-/// A violated property: a state, and the view of it that violates the property.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A violated property: where it was found first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// The level at which it was found.
+    /// The level.
     pub level: usize,
-    /// The number of the state.
-    pub state: u32,
-    /// The view.
-    pub view: View,
+    /// The number of the view.
+    pub view: u32,
 }
 
 /// The levels found so far.
 pub struct Search<L> {
-    /// The model.
-    pub compiled: Compiled,
-    /// The locals.
-    pub locals: L,
-    /// All states, in the order in which they were found.
-    pub states: PackedSet,
+    /// The states, in the order in which they were found.
+    pub explorer: Explorer<Pushdown<L>>,
     /// The views of all states.
     pub views: PackedSet,
+    /// How many views there are, permutations of interchangeable threads counted.
+    pub view_count: u64,
     /// Links to earlier states, where contexts are whole.
     pub links: Vec<Link>,
     /// For each property, the first violation.
     pub violations: Vec<Option<Violation>>,
-    /// Images computed.
-    pub steps: u64,
     starts: Vec<u32>,
     reached_by: Bits,
 }
 
-/// One bit for each thread, for a range of states.
+/// One bit for each thread, for all states from a first one on.
 #[derive(Default)]
 struct Bits {
     stride: usize,
     first: u32,
-    bytes: Vec<u8>,
+    bytes: Vec<AtomicU8>,
 }
 
 impl Bits {
@@ -103,81 +76,133 @@ impl Bits {
         Self { stride: threads.div_ceil(8), first, bytes: Vec::new() }
     }
 
-    fn place(&self, state: u32, thread: u16) -> (usize, u8) {
-        ((state - self.first) as usize * self.stride + usize::from(thread / 8), 1 << (thread % 8))
+    fn place(&self, state: u32, thread: usize) -> (usize, u8) {
+        ((state - self.first) as usize * self.stride + thread / 8, 1 << (thread % 8))
     }
 
-    fn grow(&mut self) {
-        self.bytes.resize(self.bytes.len() + self.stride, 0);
-    }
-
-    fn has(&self, state: u32, thread: u16) -> bool {
+    fn has(&self, state: u32, thread: usize) -> bool {
         let (byte, bit) = self.place(state, thread);
-        self.bytes[byte] & bit != 0
+        self.bytes[byte].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Sets a bit; returns whether it was clear.
-    fn set(&mut self, state: u32, thread: u16) -> bool {
-        let clear = !self.has(state, thread);
+    fn set(&self, state: u32, thread: usize) -> bool {
         let (byte, bit) = self.place(state, thread);
-        self.bytes[byte] |= bit;
-        clear
+        self.bytes[byte].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
+}
+
+/// A thread that runs from a state.
+type Run = (u32, u16);
+
+/// What a run reached, and where it came from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reached {
+    state: u32,
+    place: u16,
+    from: Run,
+}
+
+/// The level under construction.
+struct Level {
+    reached_by: Bits,
+}
+
+impl Visitor for Level {
+    type Job = Run;
+    type Found = Reached;
+
+    fn job(&self, &(state, thread): &Run) -> (u32, std::ops::Range<usize>) {
+        (state, usize::from(thread)..usize::from(thread) + 1)
+    }
+
+    fn grown(&mut self, states: usize) {
+        let bits = &mut self.reached_by;
+        bits.bytes.resize_with((states - bits.first as usize) * bits.stride, AtomicU8::default);
+    }
+
+    fn image(&self, &from: &Run, state: u32, place: usize, found: &mut Vec<Reached>) {
+        if state >= self.reached_by.first && self.reached_by.set(state, place) {
+            found.push(Reached { state, place: place as u16, from });
+        }
+    }
+
+    fn done(&self, _: &Run, _: bool, _: &mut Vec<Reached>) {}
 }
 
 impl<L: Locals> Search<L> {
     /// A search that has found nothing yet.
-    pub fn new(compiled: Compiled, locals: L) -> Self {
-        let shared = compiled.shared_count();
-        let symbols: Vec<_> = (0..compiled.threads()).map(|thread| compiled.kind(thread).symbols).collect();
-        Self {
-            states: PackedSet::new([shared].into_iter().chain(symbols.iter().copied())),
-            views: PackedSet::new([shared].into_iter().chain(symbols)),
-            links: Vec::new(),
-            violations: vec![None; compiled.model.properties().len()],
-            steps: 0,
-            starts: Vec::new(),
-            reached_by: Bits::new(compiled.threads(), 0),
-            compiled,
-            locals,
-        }
+    pub fn new(compiled: Compiled, locals: L, symmetry: Symmetry, crew: Crew) -> Self {
+        let symbols = (0..compiled.threads()).map(|thread| compiled.kind(thread).symbols);
+        let views = PackedSet::new([compiled.shared_count()].into_iter().chain(symbols));
+        let violations = vec![None; compiled.model.properties().len()];
+        let reached_by = Bits::new(compiled.threads(), 0);
+        let explorer = Explorer::new(Pushdown::new(compiled, locals, symmetry), crew);
+        let links = vec![Link { parent: 0, thread: 0 }];
+        Self { explorer, views, view_count: 0, links, violations, starts: Vec::new(), reached_by }
     }
 
     /// Finds the next level, the first of which is the initial state.
     pub fn next_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let seeds = self.starts.last().map_or(0..0, |&start| start..self.states.len() as u32);
-        self.starts.push(seeds.end);
-        let threads = self.compiled.threads();
-        let mut level = Level {
-            reached_by: Bits::new(threads, seeds.end),
-            work: Vec::new(),
-            images: Vec::new(),
-            row: vec![0; threads + 1],
-            view: vec![0; threads + 1],
-            digits: vec![0; threads],
+        let Some(&start) = self.starts.last() else {
+            self.starts.push(0);
+            self.explorer.start(budget)?;
+            let mut level = Level { reached_by: Bits::new(self.compiled().threads(), 0) };
+            level.grown(1);
+            self.reached_by = level.reached_by;
+            return self.observe(0, budget);
         };
-        if self.starts.len() == 1 {
-            self.store_initial(&mut level, budget)?;
-        }
-        for seed in seeds {
-            self.states.get(seed, &mut level.row);
-            for thread in 0..threads as u16 {
-                if !self.reached_by.has(seed, thread) && self.run_from(seed, thread, &mut level, budget)? {
-                    self.run_on(thread, &mut level, budget)?;
-                    self.states.get(seed, &mut level.row);
-                }
-            }
-            if seed.is_multiple_of(SEEDS_BETWEEN_REPORTS) {
-                budget.progress(self.level() as u32, self.states.len() as u64, self.views.len() as u64);
+        let seeds: Vec<u32> = (start..self.len()).collect();
+        let first = self.len();
+        self.starts.push(first);
+        let mut level = Level { reached_by: Bits::new(self.compiled().threads(), first) };
+        for seeds in seeds.chunks(SEEDS_AT_ONCE) {
+            let mut runs = self.runs_from(seeds);
+            while !runs.is_empty() {
+                let before = self.len();
+                let reached = self.explorer.run(&runs, &mut level, budget);
+                self.observe(before, budget)?;
+                runs = self.run_on(reached?);
+                budget.progress(self.level() as u32, u64::from(self.len()), self.view_count);
             }
         }
         self.reached_by = level.reached_by;
         Ok(())
     }
 
-    /// The number of the last level.
+    /// The model.
+    pub fn compiled(&self) -> &Compiled {
+        &self.explorer.system.compiled
+    }
+
+    /// The locals.
+    pub fn locals(&self) -> &L {
+        &self.explorer.system.locals
+    }
+
+    /// Which threads are interchangeable.
+    pub fn symmetry(&self) -> &Symmetry {
+        &self.explorer.system.symmetry
+    }
+
+    /// The number of states.
+    pub fn len(&self) -> u32 {
+        self.explorer.states.len() as u32
+    }
+
+    /// Whether there is no state, which is never the case.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of the last level; before the first one it is that as well.
     pub fn level(&self) -> usize {
         self.starts.len().saturating_sub(1)
+    }
+
+    /// How many levels have been begun.
+    pub fn levels(&self) -> usize {
+        self.starts.len()
     }
 
     /// The level of a state.
@@ -187,131 +212,94 @@ impl<L: Locals> Search<L> {
 
     /// The states of a level.
     pub fn states_of(&self, level: usize) -> std::ops::Range<u32> {
-        self.starts[level]..self.starts.get(level + 1).copied().unwrap_or(self.states.len() as u32)
+        self.starts[level]..self.starts.get(level + 1).copied().unwrap_or(self.len())
     }
 
     /// Whether the last level is empty, so that all later ones would be as well.
     pub fn exhausted(&self) -> bool {
-        self.starts.last().is_some_and(|&start| start as usize == self.states.len())
+        self.starts.last().is_some_and(|&start| start == self.len())
     }
 
     /// Bytes held for states and views.
     pub fn bytes(&self) -> u64 {
         let links = self.links.len() * size_of::<Link>();
-        self.states.bytes() + self.views.bytes() + self.locals.bytes() + links as u64
+        self.explorer.states.bytes() + self.views.bytes() + self.locals().bytes() + links as u64
     }
 
-    fn store_initial(&mut self, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
-        level.row[0] = self.compiled.init;
-        for (thread, stack) in self.compiled.initial_words().enumerate() {
-            level.row[thread + 1] = self.locals.initial(self.compiled.kind_of[thread], &stack);
-        }
-        let covered = self.locals.covered(&self.compiled, &level.row, budget)?;
-        debug_assert!(!covered, "nothing covers the first state");
-        let (state, _) = self.states.insert(&level.row);
-        level.reached_by.grow();
+    /// The threads that may run from states of the last level; those that reached a state there have done so.
+    fn runs_from(&self, seeds: &[u32]) -> Vec<Run> {
+        let threads = 0..self.compiled().threads();
+        let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread)));
+        let open = runs.filter(|&(seed, thread)| !self.reached_by.has(seed, thread));
+        open.map(|(seed, thread)| (seed, thread as u16)).collect()
+    }
+
+    /// The next wave: in the order of the states, which is the same whoever reached them first.
+    fn run_on(&mut self, mut reached: Vec<Reached>) -> Vec<Run> {
         if L::WHOLE_CONTEXTS {
-            self.links.push(Link { parent: 0, thread: 0 });
-        }
-        self.observe(state, level, budget)
-    }
-
-    /// The rest of a thread's context: what it reaches from the states that its first steps reached.
-    fn run_on(&mut self, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
-        while let Some(state) = level.work.pop() {
-            self.states.get(state, &mut level.row);
-            self.run_from(state, thread, level, budget)?;
-        }
-        Ok(())
-    }
-
-    /// What a thread makes of a state whose row is at hand. Says whether that is anything else; then the row has
-    /// changed.
-    fn run_from(&mut self, state: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<bool, Stop> {
-        let field = usize::from(thread) + 1;
-        let from = (level.row[0], level.row[field]);
-        level.images.clear();
-        self.locals.successors(&self.compiled, self.compiled.kind_of[field - 1], from, &mut level.images, budget)?;
-        self.steps += level.images.len() as u64;
-        budget.spend(1)?;
-        for image in 0..level.images.len() {
-            if level.images[image] != from {
-                (level.row[0], level.row[field]) = level.images[image];
-                budget.spend(1 + self.compiled.threads() as u64 / THREADS_IN_ONE_GO)?;
-                self.store(state, thread, level, budget)?;
-            }
-        }
-        Ok(level.images.iter().any(|&image| image != from))
-    }
-
-    fn store(&mut self, parent: u32, thread: u16, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
-        if L::WHOLE_CONTEXTS && self.states.find(&level.row).is_none() {
-            // A stored row may be larger than this one: then there is nothing new in it.
-            if self.locals.covered(&self.compiled, &level.row, budget)? {
-                return Ok(());
-            }
-        }
-        let (state, new) = self.states.insert(&level.row);
-        if new {
-            level.reached_by.grow();
-            if L::WHOLE_CONTEXTS {
-                self.links.push(Link { parent, thread });
-            }
-            self.observe(state, level, budget)?;
-        }
-        let runs_on = state >= level.reached_by.first && level.reached_by.set(state, thread);
-        if runs_on && !L::WHOLE_CONTEXTS {
-            level.work.push(state);
-        }
-        Ok(())
-    }
-
-    /// Notes the views of a new state, whose row is at hand: one for each combination of its locals' tops.
-    fn observe(&mut self, state: u32, level: &mut Level, budget: &mut Budget) -> Result<(), Stop> {
-        let threads = self.compiled.threads();
-        level.view[0] = level.row[0];
-        level.digits.fill(0);
-        loop {
-            let mut more = None;
-            for thread in 0..threads {
-                let tops = self.locals.tops(self.compiled.kind_of[thread], level.row[thread + 1]);
-                level.view[thread + 1] = tops[level.digits[thread]];
-                if more.is_none() && level.digits[thread] + 1 < tops.len() {
-                    more = Some(thread);
+            for &Reached { state, from: (parent, thread), .. } in &reached {
+                if state as usize == self.links.len() {
+                    self.links.push(Link { parent, thread });
                 }
             }
-            if self.views.insert(&level.view).1 {
-                let found = (self.starts.len() - 1, state);
-                note_violations(&self.compiled, &mut self.violations, &level.view, found);
-            }
-            let Some(thread) = more else { return Ok(()) };
-            budget.spend(1)?;
-            level.digits[thread] += 1;
-            level.digits[..thread].fill(0);
+            return Vec::new();
         }
+        self.explorer.crew.sort(&mut reached);
+        reached.into_iter().map(|reached| (reached.state, reached.place)).collect()
+    }
+
+    /// Notes the views of all states from a number on.
+    fn observe(&mut self, first: u32, budget: &mut Budget) -> Result<(), Stop> {
+        let seen = self.views.len() as u32;
+        let Explorer { system, states, crew, .. } = &self.explorer;
+        let which: Vec<u32> = (first..states.len() as u32).collect();
+        if L::WHOLE_CONTEXTS {
+            let mut row = vec![0; states.width()];
+            for state in which {
+                states.get(state, &mut row);
+                each_view(system, &row, &mut self.views, budget)?;
+            }
+        } else {
+            number_rows(states, &which, &mut self.views, crew, |row, view| {
+                view[0] = row[0];
+                (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
+                system.symmetry.sort(view);
+            });
+            budget.spend(which.len() as u64)?;
+        }
+        let mut view = vec![0; self.views.width()];
+        for number in seen..self.views.len() as u32 {
+            self.views.get(number, &mut view);
+            self.view_count = self.view_count.saturating_add(system.symmetry.orbit(&view));
+            for (property, violation) in system.compiled.model.properties().iter().zip(&mut self.violations) {
+                if violation.is_none() && system.compiled.violates(property, &system.symmetry, &view) {
+                    *violation = Some(Violation { level: self.starts.len() - 1, view: number });
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-/// What a level under construction needs.
-struct Level {
-    reached_by: Bits,
-    work: Vec<u32>,
-    images: Vec<(u32, u32)>,
-    row: Vec<u32>,
-    view: Vec<u32>,
-    /// Which of its tops each local shows in the view at hand.
-    digits: Vec<usize>,
-}
-
-fn note_violations(
-    compiled: &Compiled,
-    violations: &mut [Option<Violation>],
-    view: &[u32],
-    (level, state): (usize, u32),
-) {
-    for (property, violation) in compiled.model.properties().iter().zip(violations) {
-        if violation.is_none() && property.forbids(compiled.shared(view[0]), |thread| Symbol(view[thread + 1])) {
-            *violation = Some(Violation { level, state, view: compiled.view(view) });
-        }
+/// Notes all views of a state whose locals are sets: one for each combination of their tops.
+fn each_view<L: Locals>(
+    system: &Pushdown<L>,
+    row: &[u32],
+    views: &mut PackedSet,
+    budget: &mut Budget,
+) -> Result<(), Stop> {
+    let threads = row.len() - 1;
+    let tops: Vec<_> = (0..threads).map(|thread| system.tops(thread, row[thread + 1])).collect();
+    let (mut view, mut digits) = (row.to_vec(), vec![0; threads]);
+    loop {
+        view[0] = row[0];
+        (0..threads).for_each(|thread| view[thread + 1] = tops[thread][digits[thread]]);
+        system.symmetry.sort(&mut view);
+        views.insert(&view);
+        budget.spend(1)?;
+        let more = (0..threads).find(|&thread| digits[thread] + 1 < tops[thread].len());
+        let Some(thread) = more else { return Ok(()) };
+        digits[thread] += 1;
+        digits[..thread].fill(0);
     }
 }

@@ -3,9 +3,12 @@
 //! A violating view picks one stack from each set of the last state. Going back along the links, only the thread that
 //! ran has another set before: there a witness of post* says from which stack of the earlier set, and by which rules,
 //! the stack came about. At the first state every set is a single stack, the initial one.
+//!
+//! Where threads are interchangeable, a link tells a place in an ordered row. So the chain is first followed forwards,
+//! to find out which thread has been at which place, and then backwards with the real threads.
 
 use tepui_core::{Budget, Stop};
-use tepui_model::pushdown::Symbol;
+use tepui_model::pushdown::{Pattern, Symbol};
 
 use super::languages::Languages;
 use super::post_star::PostStar;
@@ -17,31 +20,123 @@ pub fn concretize(
     property: usize,
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize)>, Stop> {
-    let Some(violation) = &search.violations[property] else { return Ok(Vec::new()) };
+    let Some(violation) = search.violations[property] else { return Ok(Vec::new()) };
     let defect = || Stop::GaveUp("a symbolic state could not be made concrete; this is a defect".to_owned());
-    let mut stacks = stacks_with(search, violation.state, &violation.view.tops).ok_or_else(defect)?;
-    let mut state = violation.state;
+    let compiled = search.compiled();
+    let mut view = vec![0; search.views.width()];
+    search.views.get(violation.view, &mut view);
+    let (state, tops) = state_with(search, violation.level, &view).ok_or_else(defect)?;
+    let chain = chain_to(search, state);
+    let (threads, mut rows) = real_rows(search, &chain);
+    // The tops belong to places in the last row; threads are renamed so that the property is violated as it stands.
+    let patterns = &compiled.model.properties()[property].never;
+    let at = places(search, rows.last().ok_or_else(defect)?);
+    let mut real_tops = tops.clone();
+    at.iter().zip(&tops).for_each(|(&thread, &top)| real_tops[thread] = top);
+    let shared = compiled.shared(view[0]);
+    let covers = |pattern: &&Pattern| search.symmetry().covers(pattern, shared, |thread| real_tops[thread]);
+    let pattern = patterns.iter().find(covers).ok_or_else(defect)?;
+    let names = search.symmetry().renaming(pattern, |thread| real_tops[thread]);
+    let mut stacks = Vec::new();
+    let last = rows.pop().ok_or_else(defect)?;
+    for (thread, &top) in real_tops.iter().enumerate() {
+        let set = search.locals().set(compiled.kind_of[thread], last[thread + 1]);
+        stacks.push(set.shortest(top).ok_or_else(defect)?);
+    }
     let mut contexts = Vec::new();
-    while search.level_of(state) > 0 {
-        let link = search.links[state as usize];
-        let thread = usize::from(link.thread);
-        let kind = search.compiled.kind_of[thread];
-        let (before, after) = (search.states.field(link.parent, 0), search.states.field(state, 0));
-        let set = search.locals.set(kind, search.states.field(link.parent, thread + 1));
-        let saturated = PostStar::new(&search.compiled.kinds[kind], before, set, budget)?;
+    let mut after = last[0];
+    for (&thread, before) in threads.iter().zip(&rows).rev() {
+        let kind = compiled.kind_of[thread];
+        let set = search.locals().set(kind, before[thread + 1]);
+        let saturated = PostStar::new(&compiled.kinds[kind], before[0], set, budget)?;
         let witness = saturated.witness(after, &stacks[thread], budget)?.ok_or_else(defect)?;
         stacks[thread] = witness.origin;
-        contexts.push((thread, witness.rules));
-        state = link.parent;
+        contexts.push((names[thread], witness.rules));
+        after = before[0];
     }
+    let own = |thread: usize, rule: u32| (thread, compiled.own_rule(thread, rule as usize));
     let steps = contexts.into_iter().rev();
-    Ok(steps.flat_map(|(thread, rules)| rules.into_iter().map(move |rule| (thread, rule as usize))).collect())
+    Ok(steps.flat_map(|(thread, rules)| rules.into_iter().map(move |rule| own(thread, rule))).collect())
 }
 
-fn stacks_with(search: &Search<Languages>, state: u32, tops: &[Symbol]) -> Option<Vec<Vec<Symbol>>> {
-    let stack = |(thread, &top): (usize, &Symbol)| {
-        let set = search.states.field(state, thread + 1);
-        search.locals.set(search.compiled.kind_of[thread], set).shortest(top)
-    };
-    tops.iter().enumerate().map(stack).collect()
+/// The first state of a level that has a view, and the top that it shows at each place for it.
+fn state_with(search: &Search<Languages>, level: usize, view: &[u32]) -> Option<(u32, Vec<Symbol>)> {
+    let (compiled, symmetry) = (search.compiled(), search.symmetry());
+    let mut row = vec![0; view.len()];
+    for state in search.states_of(level) {
+        search.explorer.states.get(state, &mut row);
+        if row[0] != view[0] {
+            continue;
+        }
+        let mut found = None;
+        symmetry.unfold(view, &mut |member| {
+            let shows =
+                |thread: usize| search.explorer.system.tops(thread, row[thread + 1]).contains(&member[thread + 1]);
+            if found.is_none() && (0..compiled.threads()).all(shows) {
+                found = Some(member[1..].iter().copied().map(Symbol).collect());
+            }
+        });
+        if let Some(tops) = found {
+            return Some((state, tops));
+        }
+    }
+    None
+}
+
+/// The states from the initial one to a state, each but the first with the place of the thread that ran before it.
+fn chain_to(search: &Search<Languages>, mut state: u32) -> Vec<(Option<usize>, u32)> {
+    let mut chain = Vec::new();
+    while state != 0 {
+        let link = search.links[state as usize];
+        chain.push((Some(usize::from(link.thread)), state));
+        state = link.parent;
+    }
+    chain.push((None, 0));
+    chain.reverse();
+    chain
+}
+
+/// Which thread really runs in each context of a chain, and the rows as they really are, one more than contexts.
+fn real_rows(search: &Search<Languages>, chain: &[(Option<usize>, u32)]) -> (Vec<usize>, Vec<Vec<u32>>) {
+    let (mut threads, mut rows) = (Vec::new(), Vec::<Vec<u32>>::new());
+    for &(place, state) in chain {
+        let mut row = vec![0; search.explorer.states.width()];
+        search.explorer.states.get(state, &mut row);
+        if let (Some(place), Some(before)) = (place, rows.last()) {
+            let thread = places(search, before)[place];
+            let mut real = before.clone();
+            (real[0], real[thread + 1]) = (row[0], new_local(search, before, thread, &row));
+            threads.push(thread);
+            row = real;
+        }
+        rows.push(row);
+    }
+    (threads, rows)
+}
+
+/// Which thread of a real row stands at each place of the ordered one.
+fn places(search: &Search<Languages>, row: &[u32]) -> Vec<usize> {
+    let mut at: Vec<usize> = (0..row.len() - 1).collect();
+    for group in search.symmetry().groups() {
+        let mut members = group.clone();
+        members.sort_by_key(|&member| row[member + 1]);
+        group.iter().zip(members).for_each(|(&place, member)| at[place] = member);
+    }
+    at
+}
+
+/// The local that a thread has after a context, given the real row before and the ordered one afterwards: what the
+/// thread's group has gained.
+fn new_local(search: &Search<Languages>, before: &[u32], thread: usize, after: &[u32]) -> u32 {
+    let own = [thread];
+    let groups = search.symmetry().groups();
+    let group = groups.iter().find(|group| group.contains(&thread)).map_or(&own[..], Vec::as_slice);
+    let mut others: Vec<_> = group.iter().filter(|&&other| other != thread).map(|&other| before[other + 1]).collect();
+    for &place in group {
+        match others.iter().position(|&local| local == after[place + 1]) {
+            Some(index) => drop(others.remove(index)),
+            None => return after[place + 1],
+        }
+    }
+    after[thread + 1]
 }

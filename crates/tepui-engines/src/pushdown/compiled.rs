@@ -1,11 +1,19 @@
 //! A pushdown model, compiled for searching.
 //!
 //! Shared states are renumbered to those that the initial state and the rules mention, so that nothing here grows
-//! with the number that a file declares. Threads with the same rules are of one *kind* and share its tables. A kind's
-//! rules are grouped by head (shared state and top of the stack); duplicates are dropped, the first one stays.
+//! with the number that a file declares. Threads with the same rules, in whatever order, are of one *kind* and share its
+//! tables. A kind's rules are grouped by head (shared state and top of the stack); duplicates are dropped, the first
+//! one stays.
 
 use rustc_hash::FxHashMap;
-use tepui_model::pushdown::{Action, Model, Shared, Symbol, View};
+use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, View};
+
+use super::abstraction::count;
+use crate::packed::PackedSet;
+use crate::symmetry::Symmetry;
+
+/// How many views are listed at most if listing fewer says as much.
+const MOST_LISTED: u64 = 1_000_000;
 
 /// A rule, as seen from its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +63,14 @@ pub struct Compiled {
     pub kinds: Vec<Kind>,
     /// The initial shared state.
     pub init: u32,
+    /// For each kind, a thread of it.
+    samples: Vec<usize>,
     used: Vec<Shared>,
+}
+
+/// What a rule does.
+fn meaning(rule: &Rule) -> (Shared, Symbol, Shared, Action) {
+    (rule.from, rule.top, rule.to, rule.action)
 }
 
 impl Compiled {
@@ -72,18 +87,31 @@ impl Compiled {
             kind_of: Vec::new(),
             kinds: Vec::new(),
             init: number[&model.init().shared],
+            samples: Vec::new(),
             used,
         };
-        let mut samples: Vec<usize> = Vec::new();
+        let mut known = FxHashMap::default();
         for (index, thread) in model.threads().iter().enumerate() {
-            let known = samples.iter().position(|&sample| model.threads()[sample].behaves_like(thread));
-            compiled.kind_of.push(known.unwrap_or(samples.len()));
-            if known.is_none() {
-                samples.push(index);
+            let mut rules: Vec<_> = thread.rules.iter().map(meaning).collect();
+            rules.sort_unstable();
+            rules.dedup();
+            let kind = *known.entry((thread.symbol_count(), rules)).or_insert(compiled.kinds.len());
+            compiled.kind_of.push(kind);
+            if kind == compiled.kinds.len() {
+                compiled.samples.push(index);
                 compiled.kinds.push(compile_kind(model, index, &number));
             }
         }
         compiled
+    }
+
+    /// A thread's own number of a rule that is given by its number in the thread after which the kind was compiled.
+    pub fn own_rule(&self, thread: usize, rule: usize) -> usize {
+        let sample = self.samples[self.kind_of[thread]];
+        let wanted = meaning(&self.model.threads()[sample].rules[rule]);
+        let same = |rule: &Rule| meaning(rule) == wanted;
+        let own = &self.model.threads()[thread].rules;
+        if own.get(rule).is_some_and(same) { rule } else { own.iter().position(same).unwrap_or(rule) }
     }
 
     /// The number of threads.
@@ -114,6 +142,72 @@ impl Compiled {
     /// A view from its row: shared state, then tops.
     pub fn view(&self, row: &[u32]) -> View {
         View { shared: self.shared(row[0]), tops: row[1..].iter().copied().map(Symbol).collect() }
+    }
+
+    /// Whether a view, given as a row, violates a property, itself or with interchangeable threads permuted.
+    pub fn violates(&self, property: &Property, symmetry: &Symmetry, row: &[u32]) -> bool {
+        let covers = |pattern| symmetry.covers(pattern, self.shared(row[0]), |thread| Symbol(row[thread + 1]));
+        property.never.iter().any(covers)
+    }
+
+    /// Which threads are interchangeable: those of one kind that start with the same stack.
+    pub fn symmetry(&self) -> Symmetry {
+        let labels: Vec<_> = self.kind_of.iter().zip(&self.model.init().stacks).collect();
+        Symmetry::by_label(&labels)
+    }
+
+    /// The views in a set, in the notation of the model, sorted: all that arise by permuting interchangeable threads,
+    /// unless these are too many. Then one of each orbit is listed, after a line that says so.
+    ///
+    /// A view is a row of a shared state and the number of a word for each thread; `word` gives the symbols of a word, top
+    /// first. Only views that violate a property are listed, if that is asked for.
+    pub fn list_views(
+        &self,
+        views: &PackedSet,
+        symmetry: &Symmetry,
+        word: impl Fn(usize, u32) -> Vec<Symbol>,
+        violating: bool,
+    ) -> Vec<String> {
+        let unfold = count(views, symmetry) <= MOST_LISTED || symmetry.is_trivial();
+        let none = Symmetry::none(self.threads());
+        let mut listed: Vec<(Shared, Vec<Vec<Symbol>>)> = Vec::new();
+        let mut list = |row: &[u32], symmetry: &Symmetry| {
+            let words: Vec<_> = (0..self.threads()).map(|thread| word(thread, row[thread + 1])).collect();
+            let tops: Vec<_> = [row[0]].into_iter().chain(words.iter().map(|word| word[0].0)).collect();
+            let violates = |property: &Property| self.violates(property, symmetry, &tops);
+            if !violating || self.model.properties().iter().any(violates) {
+                listed.push((self.shared(row[0]), words));
+            }
+        };
+        let mut row = vec![0; views.width()];
+        for view in 0..views.len() as u32 {
+            views.get(view, &mut row);
+            match unfold {
+                true => symmetry.unfold(&row, &mut |row| list(row, &none)),
+                false => list(&row, symmetry),
+            }
+        }
+        listed.sort_unstable();
+        let note = (!unfold).then(|| "# one of each orbit: interchangeable threads may be permuted".to_owned());
+        let shown = listed.iter().map(|(shared, words)| self.show_view(*shared, words));
+        note.into_iter().chain(shown).collect()
+    }
+
+    /// A view in the notation of the model.
+    pub fn show_view(&self, shared: Shared, words: &[Vec<Symbol>]) -> String {
+        let words: Vec<_> = words.iter().enumerate().map(|(thread, word)| self.show_word(thread, word)).collect();
+        format!("{}|{}", self.model.shared_name(shared), words.join(","))
+    }
+
+    /// A word as stacks are written, from bottom to top; with dots before it where it shows more than a top and more may
+    /// lie below.
+    fn show_word(&self, thread: usize, word: &[Symbol]) -> String {
+        let name = |&symbol: &Symbol| self.model.threads()[thread].symbol_name(symbol);
+        match word {
+            [top] => name(top).to_owned(),
+            [upper @ .., last] if last.is_bottom() => upper.iter().rev().map(name).collect::<Vec<_>>().join("."),
+            _ => format!("..{}", word.iter().rev().map(name).collect::<Vec<_>>().join(".")),
+        }
     }
 
     /// A row of the initial state's stacks, top first, the marker at the end.

@@ -2,4 +2,12 @@
 
 pub mod abstraction;
 pub mod compiled;
+pub mod evidence;
 pub mod finite_context;
+pub mod generators;
+pub mod grams;
+pub mod observed;
+pub mod shorten;
+pub mod stacks;
+pub mod system;
+pub mod trace;

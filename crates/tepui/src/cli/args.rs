@@ -41,8 +41,9 @@ States are written q|w1,w2,...: stacks from the bottom up, joined by dots, - for
 the empty one. In rules the new top comes first: `q a -> p b c` puts b above c.")]
     Verify(VerifyArgs),
     /// Explore up to a bound, as a bounded checker does; never a proof
-    #[command(after_help = "Example:
-  tepui explore driver.cpds --bound 5")]
+    #[command(after_help = "Examples:
+  tepui explore driver.cpds --engine contexts --bound 5
+  tepui explore driver.cpds --engine delays --rounds 8 --delays 3")]
     Explore(ExploreArgs),
     /// Check a certificate with the independent checker
     #[command(after_help = "Example:
@@ -107,9 +108,18 @@ pub(crate) struct RunArgs {
     /// is available
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
-    /// How many engines may work at the same time; by default one for each core
+    /// How many threads may work; by default one for each core. The answer does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// How many symbols of each stack a view shows (closure, delays); a proof may need more
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) view_depth: u16,
+    /// Treat interchangeable threads as different
+    #[arg(long)]
+    pub(crate) no_symmetry: bool,
+    /// Delays: compute every bound from the initial state, not from what the last one held back (a baseline)
+    #[arg(long)]
+    pub(crate) no_frontier: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
@@ -128,7 +138,7 @@ impl RunArgs {
     /// The engine that was chosen.
     pub(crate) fn choice(&self) -> Choice {
         let chosen = ENGINES.iter().find(|engine| engine.name == self.engine);
-        chosen.map_or(Choice::Contexts, |engine| engine.choice)
+        chosen.map_or(Choice::Auto, |engine| engine.choice)
     }
 }
 
@@ -141,6 +151,12 @@ pub(crate) struct VerifyArgs {
     /// Explore no bound beyond this one; without a proof by then, the answer is unknown
     #[arg(long, value_name = "K")]
     pub(crate) bound_limit: Option<u32>,
+    /// Besides the answer, find the smallest bound: the cutoff of a proof, the bound of a violation (auto only)
+    #[arg(long, value_enum, value_name = "RESOURCE", num_args = 0..=1, default_missing_value = "contexts", require_equals = true)]
+    pub(crate) minimal: Option<Resource>,
+    /// Delays: test for closure at every bound, not only on plateaus (a baseline)
+    #[arg(long)]
+    pub(crate) closure_every_iteration: bool,
     /// Where the generator test cuts stacks at first; it goes deeper by itself where that does not do
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) z_depth: u16,
@@ -158,9 +174,23 @@ pub(crate) struct ExploreArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// The bound
-    #[arg(long, value_name = "K")]
-    pub(crate) bound: u32,
+    /// The bound; for delays, of both rounds and delays
+    #[arg(long, value_name = "K", required_unless_present_all = ["rounds", "delays"])]
+    pub(crate) bound: Option<u32>,
+    /// The most rounds (delays)
+    #[arg(long, value_name = "R", conflicts_with = "bound", requires = "delays")]
+    pub(crate) rounds: Option<u32>,
+    /// The most delays (delays)
+    #[arg(long, value_name = "D", conflicts_with = "bound", requires = "rounds")]
+    pub(crate) delays: Option<u32>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resource {
+    /// The fewest contexts
+    Contexts,
+    /// The fewest rounds and delays
+    Delays,
 }
 
 #[derive(Args, Debug)]

@@ -29,7 +29,7 @@ struct Row {
     engine: String,
     job: &'static str,
     verdict: String,
-    bound: Option<u64>,
+    bound: Value,
     views: u64,
     states: u64,
     steps: u64,
@@ -127,7 +127,12 @@ fn run_once(model: &Path, engine: &str, job: &'static str, timeout: &str, certif
         return Ok(None);
     }
     let number = |name: &str| report[name].as_u64().unwrap_or(0);
-    let violated = report["properties"].as_array().into_iter().flatten().filter_map(|one| one["bound"].as_u64()).min();
+    let violated = report["properties"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| one["bound"].clone())
+        .find(|bound| !bound.is_null());
     let safe = report["properties"].as_array().into_iter().flatten().filter(|one| one["verdict"] == "safe");
     let safe: Vec<_> = safe.filter_map(|one| one["name"].as_str()).collect();
     let claim =
@@ -142,7 +147,7 @@ fn run_once(model: &Path, engine: &str, job: &'static str, timeout: &str, certif
         engine: engine.to_owned(),
         job,
         verdict: report["verdict"].as_str().unwrap_or("?").to_owned(),
-        bound: violated.or(report["cutoff"].as_u64()),
+        bound: violated.unwrap_or_else(|| report["cutoff"].clone()),
         views: number("views"),
         states,
         steps: number("steps"),
@@ -177,7 +182,7 @@ fn table(rows: &[Row]) -> String {
             row.engine.clone(),
             row.job.to_owned(),
             row.verdict.clone(),
-            optional(row.bound.map(|bound| bound.to_string())),
+            bound_text(&row.bound),
             grouped(row.views),
             grouped(row.states),
             grouped(row.steps),
@@ -191,6 +196,15 @@ fn table(rows: &[Row]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     });
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// A number, or the numbers of an object.
+fn bound_text(bound: &Value) -> String {
+    match bound {
+        Value::Null => String::new(),
+        Value::Object(parts) => parts.values().map(Value::to_string).collect::<Vec<_>>().join(", "),
+        number => number.to_string(),
+    }
 }
 
 fn totals(rows: &[Row], engines: &[String]) -> String {

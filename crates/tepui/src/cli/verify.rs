@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use tepui::{Options, UnsupportedMatching};
+use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_model::pushdown::Model;
 use tepui_report::Report;
 
-use super::args::{ExploreArgs, Format, RunArgs, VerifyArgs};
+use super::args::{ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
 use super::input::{Loaded, load};
 use super::limits::{Limits, Watch};
 use super::{Exit, evidence, print};
@@ -17,11 +17,19 @@ use super::{Exit, evidence, print};
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let loaded = load(&args.model, args.matching.as_deref())?;
+    only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
+    only_for("--closure-every-iteration", args.closure_every_iteration, args.run.choice(), &[Choice::Delays])?;
+    let minimal = args.minimal.map(|resource| match resource {
+        Resource::Contexts => Minimal::Contexts,
+        Resource::Delays => Minimal::Delays,
+    });
     let options = Options {
-        bound_limit: args.bound_limit,
+        minimal,
+        test_always: args.closure_every_iteration,
+        bound_limit: args.bound_limit.map(|limit| vec![limit]),
         z_depth: usize::from(args.z_depth),
         matching: loaded.matching.clone(),
-        ..base_options(&args.run)
+        ..base_options(&args.run)?
     };
     run(&loaded, &args.run, &options, args.certificate.as_deref())
 }
@@ -29,14 +37,37 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    let options = Options { bound_limit: Some(args.bound), prove: false, ..base_options(&args.run) };
+    only_for("--rounds and --delays", args.rounds.is_some(), args.run.choice(), &[Choice::Delays])?;
+    let limit = match (args.bound, args.rounds, args.delays) {
+        (Some(bound), ..) => vec![bound],
+        (None, rounds, delays) => rounds.into_iter().chain(delays).collect(),
+    };
+    let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run)? };
     run(&loaded, &args.run, &options, None)
 }
 
-fn base_options(args: &RunArgs) -> Options {
-    let defaults = Options::default();
-    let cores = args.threads.map_or(defaults.cores, usize::from);
-    Options { engine: args.choice(), cores, list_views: args.views.is_some(), ..defaults }
+fn base_options(args: &RunArgs) -> Result<Options> {
+    let (engine, defaults) = (args.choice(), Options::default());
+    only_for("--no-frontier", args.no_frontier, engine, &[Choice::Delays])?;
+    only_for("--view-depth", args.view_depth > 1, engine, &[Choice::Auto, Choice::Closure, Choice::Delays])?;
+    Ok(Options {
+        engine,
+        cores: args.threads.map_or(defaults.cores, |threads| Cores::new(usize::from(threads))),
+        list_views: args.views.is_some(),
+        view_depth: usize::from(args.view_depth),
+        symmetry: !args.no_symmetry,
+        from_scratch: args.no_frontier,
+        ..defaults
+    })
+}
+
+/// Refuses an option that means nothing to the chosen engine.
+fn only_for(option: &str, given: bool, engine: Choice, engines: &[Choice]) -> Result<()> {
+    if !given || engines.contains(&engine) {
+        return Ok(());
+    }
+    let fitting = ENGINES.iter().filter(|info| engines.contains(&info.choice)).map(|info| info.name);
+    bail!("{option} is only for --engine {}", fitting.collect::<Vec<_>>().join(", "))
 }
 
 fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&Path>) -> Result<Exit> {

@@ -1,8 +1,9 @@
-//! When a plateau is the end: the generator test, and the collapse of a finite system.
+//! When a plateau is the end: the generator test.
 //!
-//! Let `A = T(R_k)` be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect
-//! views: from equal views they lead to equal views, and since every view of A is that of a state one context
-//! earlier, their results are in A. So the first view outside A that some larger bound shows must emerge from a pop.
+//! Let A be the views reached, and suppose the sequence has just plateaued. Pushes and overwrites respect views: from
+//! equal views they lead to equal views. On a plateau every view of A is that of a state from which each thread can
+//! still step within the bound (one context earlier; a round and n - 1 delays earlier), so their results are in A, and
+//! the first view outside A that some larger bound shows must emerge from a pop.
 //! The views that may emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is
 //! complete if no generator of Z lies outside A: `G ∩ Z ⊆ A`.
 //!
@@ -17,12 +18,10 @@
 
 use tepui_core::{Budget, Evidence, Stop};
 
-use super::evidence;
-use super::search::Search;
-use super::stacks::Stacks;
-use crate::packed::PackedSet;
-use crate::pushdown::abstraction::{Abstraction, Fence, Fixpoint};
-use crate::pushdown::compiled::Compiled;
+use super::abstraction::{Abstraction, Fence, Fixpoint, Reached};
+use super::compiled::Compiled;
+use super::evidence::evidence;
+use crate::symmetry::Symmetry;
 
 /// How many depths are tried at one bound.
 const DEPTHS_AT_ONCE: usize = 2;
@@ -53,18 +52,19 @@ impl GeneratorTest {
     pub fn run(
         &mut self,
         compiled: &Compiled,
-        reached: &PackedSet,
+        symmetry: &Symmetry,
+        reached: Reached<'_>,
         states: usize,
         exhausted: bool,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
-        if reached.len() > self.views {
-            (self.views, self.depth) = (reached.len(), self.first_depth);
+        if reached.views.len() > self.views {
+            (self.views, self.depth) = (reached.views.len(), self.first_depth);
         } else if !exhausted && self.work > budget.work() - self.work {
             return Ok(None);
         }
         let start = budget.work();
-        let evidence = self.go_deeper(compiled, reached, states, budget);
+        let evidence = self.go_deeper(compiled, symmetry, reached, states, budget);
         self.work += budget.work() - start;
         evidence
     }
@@ -72,15 +72,16 @@ impl GeneratorTest {
     fn go_deeper(
         &mut self,
         compiled: &Compiled,
-        reached: &PackedSet,
+        symmetry: &Symmetry,
+        reached: Reached<'_>,
         states: usize,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
-            let mut z = Abstraction::new(compiled, self.depth);
-            let limit = Z_ALWAYS.max(states.max(reached.len()).saturating_mul(Z_FOR_EACH));
-            match z.fixpoint(limit, Fence::Tops(reached), budget)? {
+            let mut z = Abstraction::new(compiled, symmetry, self.depth);
+            let limit = Z_ALWAYS.max(states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
+            match z.fixpoint(limit, Fence::Reached(reached), budget)? {
                 Fixpoint::Complete => {
                     let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
                     return Ok(Some(evidence(compiled, z.into_lemma(), "generators", because)));
@@ -101,50 +102,9 @@ impl GeneratorTest {
             return Ok(());
         }
         Err(Stop::GaveUp(format!(
-            "all {} views are known, but no inductive set of views up to depth {} shows it",
+            "all {} views are reached, but no inductive set of views up to depth {} shows it",
             self.views,
             self.depth - usize::from(!self.too_large)
         )))
     }
-}
-
-/// Evidence from an empty level of enumerated states: all states are known, so the views of some depth, at the latest
-/// that of the highest stack, form an inductive set. Small depths give small certificates and are tried one by one;
-/// where they do not do, depths are doubled, because each one costs a pass over the states. The states are given up
-/// in the end to make room for the certificate.
-pub fn finite(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evidence, Stop> {
-    let Search { compiled, states, locals, .. } = search;
-    for depth in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {
-        let mut set = views_of_depth(compiled, states, locals, depth, budget)?;
-        if set.fixpoint(usize::MAX, Fence::Preloaded, budget)? == Fixpoint::Complete {
-            *states = PackedSet::new([1]);
-            let because = "one more context brings no new state, so all states are known".to_owned();
-            return Ok(evidence(compiled, set.into_lemma(), "states", because));
-        }
-    }
-    unreachable!("at the height of the highest stack the views are the states, which are closed")
-}
-
-fn views_of_depth<'c>(
-    compiled: &'c Compiled,
-    states: &PackedSet,
-    locals: &Stacks,
-    depth: usize,
-    budget: &mut Budget,
-) -> Result<Abstraction<'c>, Stop> {
-    let mut set = Abstraction::new(compiled, depth);
-    let mut words: Vec<Vec<Option<u32>>> =
-        compiled.kind_of.iter().map(|&kind| vec![None; locals.count(kind)]).collect();
-    let mut row = vec![0; compiled.threads() + 1];
-    for state in 0..states.len() as u32 {
-        states.get(state, &mut row);
-        for (thread, words) in words.iter_mut().enumerate() {
-            let stack = row[thread + 1];
-            let word = || set.word_of(thread, &locals.word(compiled.kind_of[thread], stack, depth));
-            row[thread + 1] = *words[stack as usize].get_or_insert_with(word);
-        }
-        set.preload(&row);
-        budget.spend(1)?;
-    }
-    Ok(set)
 }

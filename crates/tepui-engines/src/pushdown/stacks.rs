@@ -1,15 +1,16 @@
-//! The explicit representation: a local is one stack.
+//! Stacks as numbers.
 //!
 //! Stacks are interned as nodes of a tree, a top symbol above the number of the rest, so that a stack is one number,
 //! pushing and popping touch one node, and stacks that share their lower part share the memory. Number 0 is the empty
-//! stack, whose top is the marker. Valid only where every context reaches finitely many states.
+//! stack, whose top is the marker. What a thread makes of a shared state and a stack is worked out once.
 
 use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
-use super::search::Locals;
-use crate::pushdown::compiled::Compiled;
+use super::compiled::{Compiled, Kind};
+use super::system::Locals;
 
 /// The stacks of all kinds of threads.
 pub struct Stacks {
@@ -25,6 +26,20 @@ struct Node {
 struct StackTree {
     nodes: Vec<Node>,
     table: HashTable<u32>,
+    /// For a shared state and a stack, where in `results` it stands what a step makes of them.
+    places: FxHashMap<(u32, u32), (u32, u32)>,
+    results: Vec<(u32, u32)>,
+}
+
+impl Default for StackTree {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node { top: Symbol::BOTTOM.0, rest: EMPTY }],
+            table: HashTable::new(),
+            places: FxHashMap::default(),
+            results: Vec::new(),
+        }
+    }
 }
 
 const EMPTY: u32 = 0;
@@ -32,8 +47,7 @@ const EMPTY: u32 = 0;
 impl Stacks {
     /// No stacks but the empty one, for each kind.
     pub fn new(compiled: &Compiled) -> Self {
-        let tree = || StackTree { nodes: vec![Node { top: Symbol::BOTTOM.0, rest: EMPTY }], table: HashTable::new() };
-        Self { kinds: compiled.kinds.iter().map(|_| tree()).collect() }
+        Self { kinds: compiled.kinds.iter().map(|_| StackTree::default()).collect() }
     }
 
     /// How many stacks of a kind there are.
@@ -106,17 +120,16 @@ impl Locals for Stacks {
         stack.iter().rev().fold(EMPTY, |rest, &symbol| self.kinds[kind].push(rest, symbol))
     }
 
-    fn successors(
-        &mut self,
-        compiled: &Compiled,
-        kind: usize,
-        (shared, stack): (u32, u32),
-        into: &mut Vec<(u32, u32)>,
-        _: &mut Budget,
-    ) -> Result<(), Stop> {
+    fn results(&self, kind: usize, from: (u32, u32)) -> Option<&[(u32, u32)]> {
+        let tree = &self.kinds[kind];
+        tree.places.get(&from).map(|&(start, end)| &tree.results[start as usize..end as usize])
+    }
+
+    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), _: &mut Budget) -> Result<(), Stop> {
         let tree = &mut self.kinds[kind];
-        let Node { top, rest } = tree.nodes[stack as usize];
-        for step in compiled.kinds[kind].moves(shared, Symbol(top)) {
+        let Node { top, rest } = tree.nodes[from.1 as usize];
+        let start = tree.results.len() as u32;
+        for step in rules.moves(from.0, Symbol(top)) {
             let next = match step.action {
                 Action::Pop => rest,
                 Action::Overwrite(symbol) => tree.push(rest, symbol),
@@ -125,8 +138,9 @@ impl Locals for Stacks {
                     tree.push(rest, top)
                 }
             };
-            into.push((step.to, next));
+            tree.results.push((step.to, next));
         }
+        tree.places.insert(from, (start, tree.results.len() as u32));
         Ok(())
     }
 
@@ -134,12 +148,11 @@ impl Locals for Stacks {
         std::slice::from_ref(&self.kinds[kind].nodes[stack as usize].top)
     }
 
-    fn covered(&mut self, _: &Compiled, _: &[u32], _: &mut Budget) -> Result<bool, Stop> {
-        Ok(false)
-    }
-
     fn bytes(&self) -> u64 {
-        let bytes = |tree: &StackTree| tree.nodes.len() * size_of::<Node>() + tree.table.capacity() * 5;
-        self.kinds.iter().map(bytes).sum::<usize>() as u64
+        let tree = |tree: &StackTree| {
+            let nodes = tree.nodes.len() * size_of::<Node>() + tree.table.capacity() * 5;
+            nodes + tree.places.capacity() * 17 + tree.results.len() * 8
+        };
+        self.kinds.iter().map(tree).sum::<usize>() as u64
     }
 }

@@ -1,0 +1,152 @@
+//! Closure-driven search: no bound, one representative of each view, until the views are closed.
+//!
+//! [`search`] is the search and the proof that it is fair, [`obligations`] what a proof still owes, [`trace`] the way to
+//! a violation. What the driver calls a bound is the number of symbols of each stack by which representatives are told
+//! apart; it orders the search and limits no schedule, so no smallest one is reported.
+
+pub mod obligations;
+pub mod search;
+pub mod trace;
+
+use tepui_cert::Trace;
+use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_model::pushdown::Model;
+
+use crate::crew::{Cores, Crew};
+use crate::packed::PackedSet;
+use crate::pushdown::compiled::Compiled;
+use crate::pushdown::evidence::{certified, evidence};
+use crate::pushdown::shorten::shorten;
+use crate::pushdown::system::Pushdown;
+use crate::pushdown::trace::trace as in_real_threads;
+use crate::symmetry::Symmetry;
+use obligations::Obligations;
+use search::Search;
+
+/// How many failing views are reported.
+const EXPLAINED: usize = 3;
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How many symbols of each stack a view shows; a proof may need more.
+    pub view_depth: usize,
+    /// Whether interchangeable threads are treated as such.
+    pub symmetry: bool,
+    /// How many threads share the search.
+    pub cores: Cores,
+}
+
+/// The engine.
+pub struct Closure {
+    search: Search,
+}
+
+impl Closure {
+    /// An engine for a model.
+    pub fn new(model: &Model, options: Options) -> Self {
+        let compiled = Compiled::new(model);
+        let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
+        Self { search: Search::new(compiled, symmetry, Crew::of(options.cores), options.view_depth) }
+    }
+
+    fn list(&self, violating: bool) -> Vec<String> {
+        let Some(reported) = self.search.depths.first() else { return Vec::new() };
+        let Pushdown { compiled, symmetry, .. } = &self.search.explorer.system;
+        reported.list(compiled, symmetry, violating)
+    }
+}
+
+impl Engine for Closure {
+    fn name(&self) -> &'static str {
+        "closure"
+    }
+
+    fn resource(&self) -> &'static str {
+        "symbols"
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        match self.search.explorer.system.symmetry.is_trivial() {
+            true => ["state", "states"],
+            false => ["orbit of states", "orbits of states"],
+        }
+    }
+
+    fn limits_schedules(&self) -> bool {
+        false
+    }
+
+    fn next_bound(&self) -> Bound {
+        Bound::on(&["symbols"], &[self.search.stage() as u32])
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Round {
+        let stopped = self.search.explore(budget).and_then(|()| budget.look()).err();
+        let violated = self.search.violated.iter().enumerate().filter(|(_, violated)| **violated);
+        Round {
+            states: self.search.explorer.states.len() as u64,
+            views: self.search.view_count,
+            steps: self.search.explorer.images,
+            state_bytes: self.search.bytes(),
+            violated: violated.map(|(property, _)| property).collect(),
+            exhausted: self.search.exhausted(),
+            test_due: self.search.closed().is_some(),
+            open: self.search.open() as u64,
+            stopped,
+        }
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        let Some(closed) = self.search.closed() else { return Ok(None) };
+        self.search.explorer.states = PackedSet::new([1]);
+        let Pushdown { compiled, symmetry, .. } = &self.search.explorer.system;
+        let depths = &mut self.search.depths;
+        depths.truncate(closed + 1);
+        let Some(last) = depths.pop() else { return Ok(None) };
+        if depths.is_empty() {
+            depths.push(Obligations::with_views(compiled, symmetry, &last));
+        }
+        let because = match last.depth() {
+            1 => "the views reached are closed under every step".to_owned(),
+            depth => format!("the views reached, of depth {depth}, are closed under every step"),
+        };
+        let found = evidence(compiled, last.into_lemma(compiled, symmetry), "closure", because);
+        Ok(Some(certified(found, &compiled.model, |property| self.search.violated[property])))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let explorer = &self.search.explorer;
+        let path = trace::fewest_contexts(explorer, property, budget)?;
+        let (steps, Pushdown { compiled, symmetry, .. }) = (explorer.real_steps(&path), &explorer.system);
+        let found = in_real_threads(&compiled.model, property, symmetry, steps, budget)?;
+        Ok((shorten(&compiled.model, found, budget)?, None))
+    }
+
+    fn views(&self) -> Vec<String> {
+        self.list(false)
+    }
+
+    fn violating(&self) -> Vec<String> {
+        self.list(true)
+    }
+
+    fn obstacles(&self) -> Vec<String> {
+        let Some(best) = self.search.depths.iter().filter(|depth| depth.open() > 0).min_by_key(|depth| depth.open())
+        else {
+            return Vec::new();
+        };
+        let compiled = &self.search.explorer.system.compiled;
+        let depth = match best.depth() {
+            1 => "showing the top of each stack".to_owned(),
+            depth => format!("showing the topmost {depth} symbols of each stack"),
+        };
+        let count = match best.open() {
+            1 => "1 view fails".to_owned(),
+            open => format!("{open} views fail"),
+        };
+        let mut obstacles = vec![format!("with views {depth}, {count} to be closed under pops")];
+        obstacles.extend(best.explain(compiled, EXPLAINED));
+        obstacles
+    }
+}

@@ -1,0 +1,287 @@
+//! The closure-driven search.
+//!
+//! The search keeps the states reached, U, and for one or more depths b the views A of U with what a proof at that
+//! depth still owes ([`Obligations`]). A violating view ends it: unsafe. A depth at which nothing is owed ends it:
+//! safe. Otherwise more states are expanded, one representative of each view first. No bound and no order of the
+//! search matters for either answer; order is only a matter of speed, and of fairness.
+//!
+//! The search goes through stages with growing depths m = 1, 2, 3, 4, 6, 8, 12, ... In stage m, of the states that
+//! show the same topmost m symbols of each stack only the first that was found is expanded. The others wait; in a
+//! later stage, where more symbols are told apart, some of them become representatives. Representatives of views with
+//! open obligations come first. With each stage comes its depth as one more at which a proof may succeed; the smaller
+//! ones stay, since a proof at a small depth may need representatives of a greater one.
+//!
+//! *Each stage ends*: there are finitely many views of depth m.
+//!
+//! *The search is fair*: every reachable state is found. Let a state be reached by a path on which no stack is higher
+//! than h. In a stage m > h, two states none of whose stacks is higher than h show the same view only if they are
+//! equal. So, by induction along the path, each of its states is stored by the end of that stage: the first one is the
+//! initial state; and if one is stored, it is either expanded or has the same view of depth m as a representative,
+//! which then is the state itself; so it is expanded, and the next one is stored. Hence a violation that breadth-first
+//! search finds at depth d is found by the end of the first stage beyond d plus the height of the initial stacks.
+//!
+//! *It stops where all is known*: if no state waits and none is left to expand, U is all of R, and the depths go on
+//! growing without a search, at the latest until they exceed every stack; then views are states, and are closed.
+
+use tepui_core::{Budget, Stop};
+
+use super::obligations::Obligations;
+use crate::crew::Crew;
+use crate::explorer::{Explorer, Visitor};
+use crate::pushdown::compiled::Compiled;
+use crate::pushdown::stacks::Stacks;
+use crate::pushdown::system::{Locals as _, Pushdown};
+use crate::symmetry::Symmetry;
+
+/// The fewest and the most states that are expanded before obligations are looked at again.
+const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
+
+/// A state to be expanded, with a bit for each depth at which it is the first to show its view.
+type Candidate = (u32, u64);
+
+/// The search.
+pub struct Search {
+    /// The states reached.
+    pub explorer: Explorer<Pushdown<Stacks>>,
+    /// What is owed, for each depth; the first is the one that is reported.
+    pub depths: Vec<Obligations>,
+    /// How many views of the first depth there are, permutations of interchangeable threads counted.
+    pub view_count: u64,
+    /// For each property, whether it is violated.
+    pub violated: Vec<bool>,
+    /// The depth of the next stage, or of the one that is not finished.
+    stage: usize,
+    begun: bool,
+    /// To be expanded, those with open obligations apart.
+    urgent: Vec<Candidate>,
+    ordinary: Vec<Candidate>,
+    /// Not the first of their view in this stage.
+    waiting: Vec<u32>,
+    expanded: Vec<bool>,
+}
+
+/// Expands candidates with all threads, and wants to know nothing.
+struct Expand {
+    threads: usize,
+}
+
+impl Visitor for Expand {
+    type Job = Candidate;
+    type Found = ();
+
+    fn job(&self, &(state, _): &Candidate) -> (u32, std::ops::Range<usize>) {
+        (state, 0..self.threads)
+    }
+
+    fn grown(&mut self, _: usize) {}
+
+    fn image(&self, _: &Candidate, _: u32, _: usize, _: &mut Vec<()>) {}
+
+    fn done(&self, _: &Candidate, _: bool, _: &mut Vec<()>) {}
+}
+
+impl Search {
+    /// A search that has found nothing yet and reports views of a depth.
+    pub fn new(compiled: Compiled, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
+        let violated = vec![false; compiled.model.properties().len()];
+        let locals = Stacks::new(&compiled);
+        Self {
+            explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
+            depths: Vec::new(),
+            view_count: 0,
+            violated,
+            stage: depth.max(1),
+            begun: false,
+            urgent: Vec::new(),
+            ordinary: Vec::new(),
+            waiting: Vec::new(),
+            expanded: Vec::new(),
+        }
+    }
+
+    /// The depth of the stage that the next call of [`explore`](Self::explore) begins or continues.
+    pub fn stage(&self) -> usize {
+        self.stage
+    }
+
+    /// Whether no state is left that has not been expanded.
+    pub fn exhausted(&self) -> bool {
+        !self.depths.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.waiting.is_empty()
+    }
+
+    /// The first depth at which the views are closed.
+    pub fn closed(&self) -> Option<usize> {
+        self.depths.iter().position(Obligations::closed)
+    }
+
+    /// The fewest obligations that are open at any depth.
+    pub fn open(&self) -> usize {
+        self.depths.iter().map(Obligations::open).min().unwrap_or(0)
+    }
+
+    /// Bytes held for states, views and obligations.
+    pub fn bytes(&self) -> u64 {
+        let depths: u64 = self.depths.iter().map(Obligations::bytes).sum();
+        let Explorer { states, system, .. } = &self.explorer;
+        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 8 + self.waiting.capacity() * 4;
+        states.bytes() + system.locals.bytes() + depths + (lists + self.expanded.len()) as u64
+    }
+
+    /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth is closed.
+    pub fn explore(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if self.explorer.states.is_empty() {
+            self.explorer.start(budget)?;
+        }
+        let violations = self.violations();
+        if !self.begun {
+            self.begun = true;
+            self.begin(budget)?;
+        }
+        while self.closed().is_none() && self.violations() == violations {
+            let most = (self.explorer.states.len() / 2).clamp(*BATCH.start(), *BATCH.end());
+            let queue = if self.urgent.is_empty() { &mut self.ordinary } else { &mut self.urgent };
+            if queue.is_empty() {
+                self.begun = false;
+                self.stage = next_stage(self.stage);
+                break;
+            }
+            let batch: Vec<_> = queue.drain(..most.min(queue.len())).collect();
+            self.expand(&batch, budget)?;
+        }
+        Ok(())
+    }
+
+    fn violations(&self) -> usize {
+        self.violated.iter().filter(|&&violated| violated).count()
+    }
+
+    fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
+        let before = self.explorer.states.len() as u32;
+        let mut visitor = Expand { threads: self.explorer.system.compiled.threads() };
+        let stopped = self.explorer.run(batch, &mut visitor, budget).err();
+        for &(state, depths) in batch.iter().filter(|_| stopped.is_none()) {
+            self.expanded[state as usize] = true;
+            let first = |index: &usize| depths & 1 << index != 0;
+            (0..self.depths.len()).filter(first).for_each(|index| self.depths[index].has_expanded());
+        }
+        let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
+        self.sort_in(&found, budget)?;
+        stopped.map_or(Ok(()), Err)?;
+        budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
+        Ok(())
+    }
+
+    /// New states: those with a view of their own in this stage are to be expanded, the others wait.
+    fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.expanded.resize(self.explorer.states.len(), false);
+        let Some(last) = self.depths.len().checked_sub(1) else { return Ok(()) };
+        let mut candidates = self.add(last, found);
+        let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
+        let mut urgent = vec![false; states.len()];
+        for index in 0..last {
+            let (first, Explorer { system, states: all, crew, .. }) = (self.depths[index].views.len(), &self.explorer);
+            let numbers = self.depths[index].add(system, all, &states, crew);
+            for (place, new) in first_shown(&numbers, first) {
+                urgent[place] |= self.depths[index].wants(numbers[place]);
+                if new {
+                    candidates[place].1 |= 1 << index;
+                    self.depths[index].will_expand();
+                }
+            }
+        }
+        for (candidate, urgent) in candidates.into_iter().zip(urgent) {
+            if urgent { self.urgent.push(candidate) } else { self.ordinary.push(candidate) }
+        }
+        self.update(budget)
+    }
+
+    /// Adds the views of states at the last depth; returns those that are the first to show theirs, the rest wait.
+    fn add(&mut self, last: usize, which: &[u32]) -> Vec<Candidate> {
+        let first = self.depths[last].views.len();
+        let Explorer { system, states, crew, .. } = &self.explorer;
+        let numbers = self.depths[last].add(system, states, which, crew);
+        let mut candidates = Vec::new();
+        for (place, new) in first_shown(&numbers, first) {
+            let state = which[place];
+            if new && !self.expanded[state as usize] {
+                candidates.push((state, 1 << last));
+                self.depths[last].will_expand();
+            } else if !self.expanded[state as usize] {
+                self.waiting.push(state);
+            }
+        }
+        candidates
+    }
+
+    /// Begins a stage: its depth is one more at which a proof may succeed.
+    fn begin(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
+        self.depths.push(Obligations::new(compiled, symmetry, self.stage));
+        let last = self.depths.len() - 1;
+        let count = self.explorer.states.len() as u32;
+        self.expanded.resize(count as usize, false);
+        let done: Vec<u32> = (0..count).filter(|&state| self.expanded[state as usize]).collect();
+        self.add(last, &done);
+        let waiting = match last {
+            0 => (0..count).collect(),
+            _ => std::mem::take(&mut self.waiting),
+        };
+        let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
+        let wanted = self.wanted(&waiting);
+        for (state, wanted) in waiting.into_iter().zip(wanted) {
+            if wanted { urgent.push(state) } else { ordinary.push(state) }
+        }
+        self.urgent = self.add(last, &urgent);
+        self.ordinary = self.add(last, &ordinary);
+        self.update(budget)
+    }
+
+    /// Which states show views with open obligations at some smaller depth.
+    fn wanted(&mut self, states: &[u32]) -> Vec<bool> {
+        let mut wanted = vec![false; states.len()];
+        for depth in self.depths.iter_mut().rev().skip(1).filter(|depth| depth.open() > 0) {
+            let Explorer { system, states: all, crew, .. } = &self.explorer;
+            let numbers = depth.add(system, all, states, crew);
+            wanted.iter_mut().zip(numbers).for_each(|(wanted, view)| *wanted |= depth.wants(view));
+        }
+        wanted
+    }
+
+    /// Brings obligations, the number of views and violations up to date.
+    fn update(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
+        let Some(reported) = self.depths.first() else { return Ok(()) };
+        let mut view = vec![0; reported.views.width()];
+        for number in reported.looked_at()..reported.views.len() as u32 {
+            reported.views.get(number, &mut view);
+            self.view_count = self.view_count.saturating_add(symmetry.orbit(&view));
+            (1..view.len()).for_each(|field| view[field] = reported.top(field - 1, view[field]).0);
+            for (property, violated) in compiled.model.properties().iter().zip(&mut self.violated) {
+                *violated = *violated || compiled.violates(property, symmetry, &view);
+            }
+        }
+        self.depths.iter_mut().try_for_each(|depth| depth.update(compiled, symmetry, budget))
+    }
+}
+
+/// The places in a list of numbers, and whether the number there occurs for the first time: numbers from `known` on
+/// are new, and were given in this order.
+fn first_shown(numbers: &[u32], known: usize) -> impl Iterator<Item = (usize, bool)> {
+    let mut next = known as u32;
+    numbers.iter().enumerate().map(move |(place, &number)| {
+        let new = number == next;
+        next += u32::from(new);
+        (place, new)
+    })
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: one by one where that is cheap, then so that deep stacks are soon told apart.
+fn next_stage(depth: usize) -> usize {
+    if depth < 4 {
+        depth + 1
+    } else if depth.is_power_of_two() {
+        depth / 2 * 3
+    } else {
+        (depth + 1).next_power_of_two()
+    }
+}

@@ -1,0 +1,334 @@
+//! The search for `R(r, d)`, the states that a round-robin scheduler reaches within r rounds and d delays.
+//!
+//! Turn T belongs to thread T mod n. In its turn a thread takes one step, or is delayed, which costs a delay; a thread
+//! that has no enabled step lets its turn pass for nothing. `R(r, d)` holds the states that are reached within r n turns
+//! and d delays. A way to a state is summed up by a *label* (T, d); of two labels of a state whose turns belong to the
+//! same thread, one is of no use if the other has neither more rounds nor more delays.
+//!
+//! Bounds only ever grow, one at a time, and that makes it easy to tell. While r grows to r + 1, all new labels have
+//! turns in the new round, so a new one is of no use iff the state has a label, for this thread's turn, with as few
+//! delays. While d grows to d + 1, all new labels have d + 1 delays, so a new one is of no use iff the state has one with
+//! as few rounds. So it is enough to keep, for each state and thread, the fewest rounds and the fewest delays of any
+//! label, although no single label need have both.
+//!
+//! Nothing is done twice. When r grows, only labels at the end of the last round go on; when d grows, only labels with d
+//! delays are delayed. Both are kept in lists: `edge`, and `delayable`. Levels of equal T are explored together, in
+//! the order of T, so that a better label of the same level is known before a worse one is expanded.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use tepui_core::{Budget, Stop};
+
+use crate::crew::Crew;
+use crate::explorer::{Explorer, Visitor, number_rows};
+use crate::packed::PackedSet;
+use crate::system::Observed;
+
+/// More rounds or delays than these are not counted.
+pub const MOST: u32 = u16::MAX as u32 - 1;
+
+/// A state with the delays that it took to get there, at a turn that is known from elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Label {
+    state: u32,
+    delays: u16,
+}
+
+/// The fewest rounds and the fewest delays of a state's labels for one thread's turn.
+struct Fewest {
+    rounds: AtomicU16,
+    delays: AtomicU16,
+}
+
+impl Default for Fewest {
+    fn default() -> Self {
+        Self { rounds: AtomicU16::new(u16::MAX), delays: AtomicU16::new(u16::MAX) }
+    }
+}
+
+/// A violated property: the fewest rounds and, with so many, delays that show it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Violation {
+    /// Rounds.
+    pub rounds: u32,
+    /// Delays.
+    pub delays: u32,
+}
+
+/// What is known at the present bounds.
+pub struct Search<S> {
+    /// The states.
+    pub explorer: Explorer<S>,
+    /// Their views.
+    pub views: PackedSet,
+    /// For each property, the first violation.
+    pub violations: Vec<Option<Violation>>,
+    /// How often the successors of a state were computed.
+    pub calls: u64,
+    /// The bounds.
+    pub rounds: u32,
+    /// The bounds.
+    pub delays: u32,
+    fewest: Vec<Fewest>,
+    /// Labels at the end of the last round.
+    edge: Vec<Label>,
+    /// Labels with as many delays as are allowed, of threads that could be delayed: the turn and the state.
+    delayable: Vec<(u32, u32)>,
+}
+
+/// Which bound grows, and so which labels are of use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Growing {
+    Rounds,
+    Delays,
+}
+
+/// What a turn brings: labels for the next turn, and labels that could be delayed if there were one more delay.
+enum Brought {
+    Label(Label),
+    Delayable(u32),
+}
+
+/// One turn of one thread, from many states.
+struct Turn<'a> {
+    fewest: &'a mut Vec<Fewest>,
+    threads: usize,
+    /// The number of the turn.
+    turn: u32,
+    /// The most delays.
+    most: u16,
+    growing: Growing,
+}
+
+impl Turn<'_> {
+    /// Notes a label for a turn, if it is of use.
+    fn offer(&self, label: Label, turn: u32) -> bool {
+        offer(self.fewest, self.threads, label, turn, self.growing)
+    }
+}
+
+fn offer(fewest: &[Fewest], threads: usize, label: Label, turn: u32, growing: Growing) -> bool {
+    let (round, place) = (turn / threads as u32, turn as usize % threads);
+    let known = &fewest[label.state as usize * threads + place];
+    let old_rounds = known.rounds.fetch_min(round as u16, Ordering::Relaxed);
+    let old_delays = known.delays.fetch_min(label.delays, Ordering::Relaxed);
+    match growing {
+        Growing::Rounds => label.delays < old_delays,
+        Growing::Delays => (round as u16) < old_rounds,
+    }
+}
+
+impl Visitor for Turn<'_> {
+    type Job = Label;
+    type Found = Brought;
+
+    fn job(&self, label: &Label) -> (u32, std::ops::Range<usize>) {
+        let thread = self.turn as usize % self.threads;
+        (label.state, thread..thread + 1)
+    }
+
+    fn grown(&mut self, states: usize) {
+        self.fewest.resize_with(states * self.threads, Fewest::default);
+    }
+
+    fn image(&self, label: &Label, state: u32, _: usize, found: &mut Vec<Brought>) {
+        let next = Label { state, ..*label };
+        if self.offer(next, self.turn + 1) {
+            found.push(Brought::Label(next));
+        }
+    }
+
+    fn done(&self, label: &Label, enabled: bool, found: &mut Vec<Brought>) {
+        if enabled && label.delays == self.most {
+            found.push(Brought::Delayable(label.state));
+            return;
+        }
+        let next = Label { delays: label.delays + u16::from(enabled), ..*label };
+        if self.offer(next, self.turn + 1) {
+            found.push(Brought::Label(next));
+        }
+    }
+}
+
+impl<S: Observed> Search<S> {
+    /// A search that has found nothing yet.
+    pub fn new(system: S, crew: Crew) -> Self {
+        Self {
+            views: PackedSet::new(system.view_fields()),
+            violations: vec![None; system.properties()],
+            explorer: Explorer::new(system, crew),
+            calls: 0,
+            rounds: 0,
+            delays: 0,
+            fewest: Vec::new(),
+            edge: Vec::new(),
+            delayable: Vec::new(),
+        }
+    }
+
+    /// Finds `R(0, d)`, the initial state.
+    pub fn start(&mut self, delays: u32, budget: &mut Budget) -> Result<(), Stop> {
+        self.delays = delays;
+        self.explorer.start(budget)?;
+        self.fewest.resize_with(self.threads(), Fewest::default);
+        let label = Label { state: 0, delays: 0 };
+        offer(&self.fewest, self.threads(), label, 0, Growing::Rounds);
+        self.edge.push(label);
+        self.observe(0);
+        self.note_violations(0, 0);
+        Ok(())
+    }
+
+    /// Forgets everything but the number of images and calls and what the system has interned: for recomputing.
+    pub fn forget(&mut self) {
+        self.explorer.states = PackedSet::new(self.explorer.system.fields());
+        self.views = PackedSet::new(self.explorer.system.view_fields());
+        self.fewest.clear();
+        self.edge.clear();
+        self.delayable.clear();
+        (self.rounds, self.delays) = (0, 0);
+    }
+
+    /// One more round.
+    pub fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let threads = self.threads() as u32;
+        let (states, views) = (self.explorer.states.len(), self.views.len());
+        let mut level = std::mem::take(&mut self.edge);
+        let start = self.rounds * threads;
+        self.rounds += 1;
+        for turn in start..start + threads {
+            // A better label of the same turn may have come later.
+            let of_use = |label: &Label| {
+                let known = &self.fewest[label.state as usize * threads as usize + (turn % threads) as usize];
+                known.delays.load(Ordering::Relaxed) == label.delays
+            };
+            level.retain(of_use);
+            level = self.turn(&level, turn, Growing::Rounds, budget)?;
+        }
+        self.edge = level;
+        self.note_violations(states, views);
+        Ok(())
+    }
+
+    /// One more delay.
+    pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let threads = self.threads() as u32;
+        let (states, views) = (self.explorer.states.len(), self.views.len());
+        let mut held = std::mem::take(&mut self.delayable);
+        // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
+        held.retain(|&(turn, state)| {
+            let known = &self.fewest[state as usize * threads as usize + (turn % threads) as usize];
+            u32::from(known.rounds.load(Ordering::Relaxed)) == turn / threads
+        });
+        self.explorer.crew.sort(&mut held);
+        self.delays += 1;
+        let (last, mut level, mut next_held) = (self.rounds * threads, Vec::new(), 0);
+        let mut turn = held.first().map_or(last, |held| held.0);
+        while turn < last {
+            // Labels of this turn that are delayed join those that delayed ones led to.
+            let now = held[next_held..].partition_point(|held| held.0 == turn);
+            let mut next = self.turn(&level, turn, Growing::Delays, budget)?;
+            for &(_, state) in &held[next_held..next_held + now] {
+                let label = Label { state, delays: self.delays as u16 };
+                if offer(&self.fewest, threads as usize, label, turn + 1, Growing::Delays) {
+                    next.push(label);
+                }
+            }
+            budget.spend(now as u64)?;
+            next_held += now;
+            if now > 0 {
+                self.explorer.crew.sort(&mut next);
+            }
+            level = next;
+            turn = match level.is_empty() {
+                true => held.get(next_held).map_or(last, |held| held.0),
+                false => turn + 1,
+            };
+        }
+        self.edge.extend(level);
+        self.note_violations(states, views);
+        Ok(())
+    }
+
+    /// Whether no bound will bring anything new.
+    pub fn exhausted(&self) -> bool {
+        self.edge.is_empty() && self.delayable.is_empty()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let lists = self.edge.capacity() * size_of::<Label>() + self.delayable.capacity() * 8;
+        let labels = self.fewest.len() * size_of::<Fewest>();
+        let system = self.explorer.system.bytes();
+        self.explorer.states.bytes() + self.views.bytes() + system + (lists + labels) as u64
+    }
+
+    fn threads(&self) -> usize {
+        self.explorer.system.threads()
+    }
+
+    /// Lets the thread whose turn it is act on all labels; returns those of the next turn, in the order of the states.
+    fn turn(&mut self, level: &[Label], turn: u32, growing: Growing, budget: &mut Budget) -> Result<Vec<Label>, Stop> {
+        let (before, threads) = (self.explorer.states.len(), self.threads());
+        let mut visitor = Turn { fewest: &mut self.fewest, threads, turn, most: self.delays as u16, growing };
+        self.calls += level.len() as u64;
+        let brought = self.explorer.run(level, &mut visitor, budget);
+        self.observe(before as u32);
+        let mut next = Vec::new();
+        for one in brought? {
+            match one {
+                Brought::Label(label) => next.push(label),
+                Brought::Delayable(state) => self.delayable.push((turn, state)),
+            }
+        }
+        self.explorer.crew.sort(&mut next);
+        next.dedup_by_key(|label| label.state);
+        budget.progress(self.rounds, self.explorer.states.len() as u64, self.views.len() as u64);
+        Ok(next)
+    }
+
+    /// Notes the views of all states from a number on.
+    fn observe(&mut self, first: u32) {
+        self.explorer.system.look();
+        let Explorer { system, states, crew, .. } = &self.explorer;
+        let which: Vec<_> = (first..states.len() as u32).collect();
+        number_rows(states, &which, &mut self.views, crew, |row, view| system.view(row, view));
+    }
+
+    /// Finds out which properties the states and views from some numbers on violate, and with which bounds.
+    fn note_violations(&mut self, first_state: usize, first_view: usize) {
+        let system = &self.explorer.system;
+        let mut view = vec![0; self.views.width()];
+        let mut row = vec![0; self.explorer.states.width()];
+        for property in 0..self.violations.len() {
+            let violated = self.violations[property].is_none()
+                && (first_view as u32..self.views.len() as u32).any(|number| {
+                    self.views.get(number, &mut view);
+                    system.violates(property, &view)
+                });
+            if !violated {
+                continue;
+            }
+            let states = (first_state as u32..self.explorer.states.len() as u32).filter(|&state| {
+                self.explorer.states.get(state, &mut row);
+                system.view(&row, &mut view);
+                system.violates(property, &view)
+            });
+            let states: Vec<_> = states.collect();
+            self.violations[property] = states.into_iter().filter_map(|state| self.least(state)).min();
+        }
+    }
+
+    /// The bounds at which a state was found that is new at the present ones.
+    fn least(&self, state: u32) -> Option<Violation> {
+        let threads = self.threads();
+        let labels = &self.fewest[state as usize * threads..][..threads];
+        let bounds = labels.iter().enumerate().filter_map(|(place, known)| {
+            let rounds = known.rounds.load(Ordering::Relaxed);
+            let delays = known.delays.load(Ordering::Relaxed);
+            let rounds = (rounds < u16::MAX).then(|| u32::from(rounds) + u32::from(place > 0))?;
+            Some(Violation { rounds, delays: u32::from(delays) })
+        });
+        bounds.min()
+    }
+}

@@ -1,0 +1,254 @@
+//! Words and what lies below them: the part of a state that a view of depth b shows, and the part that a pop reveals.
+//!
+//! A *word* is what a view of depth b shows of one stack: its topmost b symbols, top first, ended early by the marker
+//! of the empty stack. *Below* collects, for each thread and each word of b real symbols, what lies directly beneath
+//! that word somewhere in a stack; word and symbol together are a gram of length b + 1. A step changes the stack's top
+//! only, so it is known what it does to both:
+//!
+//! * overwrite `s -> t`: the word `s u` becomes `t u`, and whatever lay below `s u` may lie below `t u`;
+//! * push `s -> a b`: the word `s u` becomes `a b u` cut to length; the symbol that was cut off lies below it, and
+//!   whatever lay below `s u` may lie below `b u`;
+//! * pop `s`: the word `s u` becomes `u y`, for every `y` that may lie below `s u`.
+//!
+//! A thread's reaction to a (shared state, word) pair is worked out when the pair first occurs, and *below* flows along
+//! edges between words, so nothing is looked at twice. Interchangeable threads share their grams.
+
+use rustc_hash::FxHashMap;
+use tepui_cert::LemmaThread;
+use tepui_model::pushdown::{Action, Symbol};
+
+use super::compiled::Compiled;
+use crate::symmetry::Symmetry;
+
+/// The grams of all threads.
+pub struct Grams {
+    depth: usize,
+    threads: Vec<ThreadGrams>,
+    leader: Vec<usize>,
+    /// Symbols newly found below words, which someone may wait for.
+    fresh: Vec<Fresh>,
+}
+
+/// A symbol that was found below a word of a thread (and of those interchangeable with it).
+#[derive(Clone, Copy, Debug)]
+pub struct Fresh {
+    /// The thread.
+    pub thread: usize,
+    /// The word.
+    pub word: u32,
+    /// The symbol.
+    pub symbol: Symbol,
+}
+
+/// What a thread does to a view: a definite successor, or a pop that has to ask what lies below.
+#[derive(Clone, Copy, Debug)]
+pub enum Reaction {
+    /// The shared state and the word afterwards.
+    Become(u32, u32),
+    /// The shared state afterwards; the word depends on what comes to light.
+    Reveal(u32),
+}
+
+/// What is known about the words of one thread.
+#[derive(Default)]
+struct ThreadGrams {
+    number: FxHashMap<Box<[Symbol]>, u32>,
+    words: Vec<WordInfo>,
+    /// For a shared state and a word, where in `reactions` the thread's reactions stand.
+    reacting: FxHashMap<(u32, u32), (u32, u32)>,
+    reactions: Vec<Reaction>,
+}
+
+struct WordInfo {
+    word: Box<[Symbol]>,
+    below: Vec<Symbol>,
+    /// Words that inherit what lies below this one.
+    heirs: Vec<u32>,
+}
+
+impl ThreadGrams {
+    fn intern(&mut self, word: &[Symbol]) -> u32 {
+        if let Some(&number) = self.number.get(word) {
+            return number;
+        }
+        let number = self.words.len() as u32;
+        let word: Box<[Symbol]> = word.into();
+        self.number.insert(word.clone(), number);
+        self.words.push(WordInfo { word, below: Vec::new(), heirs: Vec::new() });
+        number
+    }
+}
+
+impl Grams {
+    /// The grams of the initial stacks, with words of a depth that is at least 1; and the initial view.
+    pub fn new(compiled: &Compiled, symmetry: &Symmetry, depth: usize) -> (Self, Vec<u32>) {
+        let leader: Vec<_> = (0..compiled.threads()).map(|thread| symmetry.leader(thread)).collect();
+        let threads = leader.iter().map(|_| ThreadGrams::default()).collect();
+        let mut grams = Self { depth: depth.max(1), threads, leader, fresh: Vec::new() };
+        let mut row = vec![compiled.init];
+        for (thread, stack) in compiled.initial_words().enumerate() {
+            row.push(grams.word_of(thread, &stack));
+            for window in stack.windows(grams.depth + 1) {
+                let word = grams.word_of(thread, window);
+                grams.add_below(grams.leader[thread], word, window[grams.depth]);
+            }
+        }
+        (grams, row)
+    }
+
+    /// How many symbols of each stack a word shows.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The number of a stack's word, given top first with the marker at the end.
+    pub fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
+        let length = self.depth.min(stack.len());
+        self.threads[self.leader[thread]].intern(&stack[..length])
+    }
+
+    /// The symbols of a word, top first.
+    pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
+        &self.threads[self.leader[thread]].words[word as usize].word
+    }
+
+    /// What may lie below a word.
+    pub fn below(&self, thread: usize, word: u32) -> &[Symbol] {
+        &self.threads[self.leader[thread]].words[word as usize].below
+    }
+
+    /// All words of a thread under which something lies.
+    pub fn words_with_below(&self, thread: usize) -> impl Iterator<Item = (u32, &[Symbol], &[Symbol])> {
+        let words = (0..).zip(&self.threads[self.leader[thread]].words);
+        words.map(|(number, info)| (number, &*info.word, info.below.as_slice())).filter(|(.., below)| !below.is_empty())
+    }
+
+    /// The word that comes to light when a word's top is popped above a symbol.
+    pub fn revealed(&mut self, thread: usize, word: u32, symbol: Symbol) -> u32 {
+        let words = &mut self.threads[self.leader[thread]];
+        let under: Vec<_> = words.words[word as usize].word[1..].iter().copied().chain([symbol]).collect();
+        words.intern(&under)
+    }
+
+    /// The next symbol that was found below a word since this was asked last.
+    pub fn next_fresh(&mut self) -> Option<Fresh> {
+        self.fresh.pop()
+    }
+
+    /// Whether symbols were found below words and not asked for yet.
+    pub fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// What a thread does when it shows a word in a shared state; worked out when first asked.
+    pub fn react(&mut self, compiled: &Compiled, thread: usize, pair: (u32, u32)) -> (u32, u32) {
+        let leader = self.leader[thread];
+        match self.threads[leader].reacting.get(&pair) {
+            Some(&range) => range,
+            None => self.compile(compiled, leader, pair),
+        }
+    }
+
+    /// One of the reactions that [`react`](Self::react) gave the range of.
+    pub fn reaction(&self, thread: usize, index: u32) -> Reaction {
+        self.threads[self.leader[thread]].reactions[index as usize]
+    }
+
+    /// How many words of a thread there are.
+    pub fn word_count(&self, thread: usize) -> usize {
+        self.threads[self.leader[thread]].words.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let thread = |thread: &ThreadGrams| {
+            let words: usize = thread.words.iter().map(|info| info.word.len() * 8 + info.below.len() * 4 + 96).sum();
+            words + thread.reacting.capacity() * 17 + thread.reactions.len() * 12
+        };
+        self.threads.iter().map(thread).sum::<usize>() as u64
+    }
+
+    /// A thread's part of a lemma: its words that are in use, sorted and renumbered (the numbers go to `used`), and what
+    /// lies below any word.
+    pub fn lemma_thread(&self, thread: usize, used: &mut [Option<u32>]) -> LemmaThread {
+        let leader = self.leader[thread];
+        if leader != thread {
+            return LemmaThread { like: Some(leader), ..LemmaThread::default() };
+        }
+        let words = &self.threads[thread].words;
+        let mut order: Vec<_> = (0..used.len()).filter(|&word| used[word].is_some()).collect();
+        order.sort_unstable_by_key(|&word| &words[word].word);
+        order.iter().zip(0..).for_each(|(&word, number)| used[word] = Some(number));
+        let with_below = words.iter().filter(|info| !info.below.is_empty());
+        let mut below: Vec<_> = with_below.map(|info| (info.word.to_vec(), info.below.clone())).collect();
+        below.iter_mut().for_each(|(_, symbols)| symbols.sort_unstable());
+        below.sort_unstable();
+        LemmaThread { like: None, words: order.into_iter().map(|word| words[word].word.to_vec()).collect(), below }
+    }
+
+    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) -> (u32, u32) {
+        let text = self.threads[leader].words[word as usize].word.clone();
+        let mut reactions = Vec::new();
+        for step in compiled.kind(leader).moves(shared, text[0]) {
+            reactions.push(match step.action {
+                Action::Pop if self.is_open(&text) => Reaction::Reveal(step.to),
+                Action::Pop => Reaction::Become(step.to, self.threads[leader].intern(&text[1..])),
+                Action::Overwrite(symbol) => {
+                    let next = self.inherit(leader, word, &replace_top(&text, &[symbol]));
+                    Reaction::Become(step.to, next)
+                }
+                Action::Push { top, below } => {
+                    self.inherit(leader, word, &replace_top(&text, &[below]));
+                    let long = replace_top(&text, &[top, below]);
+                    let next = self.word_of(leader, &long);
+                    if let Some(&cut) = long.get(self.depth) {
+                        self.add_below(leader, next, cut);
+                    }
+                    Reaction::Become(step.to, next)
+                }
+            });
+        }
+        let words = &mut self.threads[leader];
+        let range = (words.reactions.len() as u32, (words.reactions.len() + reactions.len()) as u32);
+        words.reactions.extend(reactions);
+        words.reacting.insert((shared, word), range);
+        range
+    }
+
+    /// Whether something unknown lies below a word.
+    fn is_open(&self, word: &[Symbol]) -> bool {
+        word.len() == self.depth && word.last().is_some_and(|symbol| !symbol.is_bottom())
+    }
+
+    /// Whatever lies below `from` may lie below `to` as well, a word with the same symbols under its top.
+    fn inherit(&mut self, leader: usize, from: u32, to: &[Symbol]) -> u32 {
+        let number = self.threads[leader].intern(to);
+        if number != from && self.is_open(to) {
+            let info = &mut self.threads[leader].words[from as usize];
+            if !info.heirs.contains(&number) {
+                info.heirs.push(number);
+                for symbol in info.below.clone() {
+                    self.add_below(leader, number, symbol);
+                }
+            }
+        }
+        number
+    }
+
+    /// Notes a symbol below a word and below all that inherit it.
+    fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
+        let mut work = vec![word];
+        while let Some(word) = work.pop() {
+            let info = &mut self.threads[leader].words[word as usize];
+            if !info.below.contains(&symbol) {
+                info.below.push(symbol);
+                work.extend(&info.heirs);
+                self.fresh.push(Fresh { thread: leader, word, symbol });
+            }
+        }
+    }
+}
+
+fn replace_top(word: &[Symbol], top: &[Symbol]) -> Vec<Symbol> {
+    top.iter().chain(&word[1..]).copied().collect()
+}

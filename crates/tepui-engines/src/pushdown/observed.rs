@@ -1,0 +1,150 @@
+//! Pushdown models with enumerated stacks, observed through the topmost symbols of each stack.
+
+use rustc_hash::FxHashMap;
+use tepui_cert::Trace;
+use tepui_core::{Budget, Evidence, Stop};
+use tepui_model::pushdown::{Model, Symbol};
+
+use super::abstraction::Reached;
+use super::compiled::Compiled;
+use super::evidence::certified;
+use super::generators::GeneratorTest;
+use super::stacks::Stacks;
+use super::system::{Locals as _, Pushdown};
+use super::trace::{Found, trace};
+use crate::packed::PackedSet;
+use crate::symmetry::Symmetry;
+use crate::system::{Observed, System};
+
+/// A pushdown model, whose threads keep their places, and its views of some depth.
+pub struct ObservedPushdown {
+    system: Pushdown<Stacks>,
+    depth: usize,
+    /// For each kind, the words that its stacks show.
+    words: Vec<Words>,
+    test: GeneratorTest,
+}
+
+#[derive(Default)]
+struct Words {
+    number: FxHashMap<Vec<Symbol>, u32>,
+    words: Vec<Vec<Symbol>>,
+    /// For each stack the number of its word.
+    of: Vec<u32>,
+}
+
+impl ObservedPushdown {
+    /// A model with views that show so many symbols of each stack. `first_depth` is where its closure test cuts stacks at
+    /// first.
+    pub fn new(model: &Model, depth: usize, first_depth: usize) -> Self {
+        let compiled = Compiled::new(model);
+        let (stacks, symmetry) = (Stacks::new(&compiled), Symmetry::none(compiled.threads()));
+        let words = compiled.kinds.iter().map(|_| Words::default()).collect();
+        let test = GeneratorTest::new(first_depth.max(depth));
+        Self { system: Pushdown::new(compiled, stacks, symmetry), depth: depth.max(1), words, test }
+    }
+}
+
+impl System for ObservedPushdown {
+    fn threads(&self) -> usize {
+        self.system.threads()
+    }
+
+    fn fields(&self) -> Vec<u32> {
+        self.system.fields()
+    }
+
+    fn initial(&mut self) -> Vec<u32> {
+        self.system.initial()
+    }
+
+    fn knows(&self, row: &[u32]) -> bool {
+        self.system.knows(row)
+    }
+
+    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.system.learn(row, budget)
+    }
+
+    #[inline]
+    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+        self.system.steps(thread, row, next, found)
+    }
+}
+
+impl Observed for ObservedPushdown {
+    fn view_fields(&self) -> Vec<u32> {
+        self.fields()
+    }
+
+    fn look(&mut self) {
+        for (kind, words) in self.words.iter_mut().enumerate() {
+            for stack in words.of.len()..self.system.locals.count(kind) {
+                let word = self.system.locals.word(kind, stack as u32, self.depth);
+                let next = words.words.len() as u32;
+                let number = *words.number.entry(word.clone()).or_insert(next);
+                if number == next {
+                    words.words.push(word);
+                }
+                words.of.push(number);
+            }
+        }
+    }
+
+    fn view(&self, row: &[u32], view: &mut [u32]) {
+        view[0] = row[0];
+        for (thread, &kind) in self.system.compiled.kind_of.iter().enumerate() {
+            view[thread + 1] = self.words[kind].of[row[thread + 1] as usize];
+        }
+    }
+
+    fn properties(&self) -> usize {
+        self.system.compiled.model.properties().len()
+    }
+
+    fn violates(&self, property: usize, view: &[u32]) -> bool {
+        let compiled = &self.system.compiled;
+        let top = |thread: usize| self.words[compiled.kind_of[thread]].words[view[thread + 1] as usize][0];
+        compiled.model.properties()[property].forbids(compiled.shared(view[0]), top)
+    }
+
+    fn closed(
+        &mut self,
+        reached: &PackedSet,
+        states: usize,
+        exhausted: bool,
+        violated: &[bool],
+        budget: &mut Budget,
+    ) -> Result<Option<Evidence>, Stop> {
+        let Pushdown { compiled, symmetry, .. } = &self.system;
+        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].number.get(word).copied();
+        let reached = Reached { views: reached, depth: self.depth, number: &number };
+        let evidence = self.test.run(compiled, symmetry, reached, states, exhausted, budget)?;
+        if evidence.is_none() && exhausted {
+            self.test.nothing_new_will_come()?;
+        }
+        Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
+    }
+
+    fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop> {
+        let Pushdown { compiled, locals, symmetry } = &self.system;
+        let found = |&(thread, ref row): &(usize, Vec<u32>)| {
+            let mut stack = locals.word(compiled.kind_of[thread], row[thread + 1], usize::MAX);
+            stack.pop();
+            stack.reverse();
+            Found { thread, shared: compiled.shared(row[0]), stack }
+        };
+        trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)
+    }
+
+    fn list(&self, views: &PackedSet, violating: bool) -> Vec<String> {
+        let Pushdown { compiled, symmetry, .. } = &self.system;
+        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
+        compiled.list_views(views, symmetry, word, violating)
+    }
+
+    fn bytes(&self) -> u64 {
+        let words = |words: &Words| words.of.len() * 4 + words.words.len() * (96 + 8 * self.depth);
+        self.system.locals.bytes() + self.words.iter().map(words).sum::<usize>() as u64
+    }
+}

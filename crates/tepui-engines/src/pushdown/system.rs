@@ -1,0 +1,115 @@
+//! Pushdown models as systems of threads: a row is a shared state and, for each thread, its *local*.
+//!
+//! A local is a stack, or a regular set of stacks; what a thread can make of a shared state and a local is up to the
+//! [`Locals`], and is the same for all threads of a kind. Rows are kept in the order of the [`Symmetry`].
+
+use tepui_core::{Budget, Stop};
+use tepui_model::pushdown::Symbol;
+
+use super::compiled::{Compiled, Kind};
+use crate::symmetry::Symmetry;
+use crate::system::System;
+
+/// The locals of threads: stacks, or sets of stacks.
+pub trait Locals: Sync {
+    /// Whether a result covers a whole context instead of a single step. Then rows may cover each other.
+    const WHOLE_CONTEXTS: bool;
+
+    /// The local of a kind that holds just this stack, given top first with the marker at the end.
+    fn initial(&mut self, kind: usize, stack: &[Symbol]) -> u32;
+
+    /// What a thread of a kind can make of a shared state and its local, if it has been learned.
+    fn results(&self, kind: usize, from: (u32, u32)) -> Option<&[(u32, u32)]>;
+
+    /// Learns what a thread of a kind can make of a shared state and its local.
+    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop>;
+
+    /// The tops of the stacks in a local.
+    fn tops(&self, kind: usize, local: u32) -> &[u32];
+
+    /// Whether a row that is not yet stored is part of rows that are; if not, it will be stored.
+    fn covered(&mut self, _: &Compiled, _: &[u32], _: &mut Budget) -> Result<bool, Stop> {
+        Ok(false)
+    }
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+}
+
+/// A pushdown model as a system.
+pub struct Pushdown<L> {
+    /// The model.
+    pub compiled: Compiled,
+    /// The locals.
+    pub locals: L,
+    /// Which threads are interchangeable.
+    pub symmetry: Symmetry,
+}
+
+impl<L: Locals> Pushdown<L> {
+    /// A system with the given locals.
+    pub fn new(compiled: Compiled, locals: L, symmetry: Symmetry) -> Self {
+        Self { compiled, locals, symmetry }
+    }
+
+    /// The tops of the stacks in a thread's local.
+    pub fn tops(&self, thread: usize, local: u32) -> &[u32] {
+        self.locals.tops(self.compiled.kind_of[thread], local)
+    }
+}
+
+impl<L: Locals> System for Pushdown<L> {
+    const SUBSUMES: bool = L::WHOLE_CONTEXTS;
+
+    fn threads(&self) -> usize {
+        self.compiled.threads()
+    }
+
+    fn fields(&self) -> Vec<u32> {
+        let symbols = (0..self.compiled.threads()).map(|thread| self.compiled.kind(thread).symbols);
+        [self.compiled.shared_count()].into_iter().chain(symbols).collect()
+    }
+
+    fn initial(&mut self) -> Vec<u32> {
+        let mut row = vec![self.compiled.init];
+        let words: Vec<_> = self.compiled.initial_words().collect();
+        for (&kind, word) in self.compiled.kind_of.iter().zip(words) {
+            row.push(self.locals.initial(kind, &word));
+        }
+        row
+    }
+
+    fn knows(&self, row: &[u32]) -> bool {
+        let locals = self.compiled.kind_of.iter().zip(&row[1..]);
+        locals.into_iter().all(|(&kind, &local)| self.locals.results(kind, (row[0], local)).is_some())
+    }
+
+    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        for (&kind, &local) in self.compiled.kind_of.iter().zip(&row[1..]) {
+            if self.locals.results(kind, (row[0], local)).is_none() {
+                self.locals.learn(&self.compiled.kinds[kind], kind, (row[0], local), budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn covered(&mut self, row: &[u32], budget: &mut Budget) -> Result<bool, Stop> {
+        self.locals.covered(&self.compiled, row, budget)
+    }
+
+    #[inline]
+    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+        if self.symmetry.repeats(row, thread) {
+            return false;
+        }
+        let results = self.locals.results(self.compiled.kind_of[thread], (row[0], row[thread + 1])).unwrap_or_default();
+        for &(shared, local) in results {
+            next.clear();
+            next.extend_from_slice(row);
+            (next[0], next[thread + 1]) = (shared, local);
+            let place = self.symmetry.settle(next, thread);
+            found(next, place);
+        }
+        !results.is_empty()
+    }
+}

@@ -1,0 +1,87 @@
+//! From the steps that an engine found to a trace of the model, in real threads.
+
+use tepui_cert::{Step, Trace};
+use tepui_core::{Budget, Stop};
+use tepui_model::pushdown::{Model, Property, Shared, State, Symbol};
+
+use super::stacks::Stacks;
+use super::system::Pushdown;
+use crate::explorer::Explorer;
+use crate::symmetry::Symmetry;
+
+/// A step as an engine knows it: the thread, and what it makes of the shared state and its stack (from bottom to top).
+pub struct Found {
+    /// The thread.
+    pub thread: usize,
+    /// The shared state afterwards.
+    pub shared: Shared,
+    /// The thread's stack afterwards.
+    pub stack: Vec<Symbol>,
+}
+
+/// The trace that takes the given steps from the initial state to a state that violates a property, if need be with
+/// interchangeable threads renamed.
+pub fn trace(
+    model: &Model,
+    property: usize,
+    symmetry: &Symmetry,
+    steps: Vec<Found>,
+    budget: &mut Budget,
+) -> Result<Trace, Stop> {
+    let property = &model.properties()[property];
+    let names = renaming(model, property, symmetry, &steps);
+    let mut trace = empty(model, property);
+    let mut state = model.init().clone();
+    for Found { thread, shared, stack } in steps {
+        budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
+        let thread = names[thread];
+        let mut after = State { shared, ..state.clone() };
+        after.stacks[thread] = stack;
+        let rules = 0..model.threads()[thread].rules.len();
+        let rule = rules.into_iter().find(|&rule| model.step(&state, thread, rule).as_ref() == Some(&after));
+        let rule = rule.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
+        state = after;
+        trace.steps.push(Step { thread, rule, after: state.clone() });
+    }
+    Ok(trace)
+}
+
+/// A trace without steps.
+pub fn empty(model: &Model, property: &Property) -> Trace {
+    Trace { model: model.digest(), property: property.clone(), start: model.init().clone(), steps: Vec::new() }
+}
+
+/// What threads have to be called so that the last state violates the property as it stands.
+fn renaming(model: &Model, property: &Property, symmetry: &Symmetry, steps: &[Found]) -> Vec<usize> {
+    let mut tops: Vec<_> = (0..model.threads().len()).map(|thread| model.init().top(thread)).collect();
+    let mut shared = model.init().shared;
+    for step in steps {
+        shared = step.shared;
+        tops[step.thread] = step.stack.last().copied().unwrap_or(Symbol::BOTTOM);
+    }
+    let top = |thread: usize| tops[thread];
+    let pattern = property.never.iter().find(|pattern| symmetry.covers(pattern, shared, top));
+    pattern.map_or_else(|| (0..tops.len()).collect(), |pattern| symmetry.renaming(pattern, top))
+}
+
+impl Explorer<Pushdown<Stacks>> {
+    /// The steps of a path, in real threads. A step is given as the place of its thread before it, the place
+    /// afterwards, and the number of the state afterwards.
+    pub fn real_steps(&self, path: &[(usize, usize, u32)]) -> Vec<Found> {
+        let Pushdown { compiled, locals, symmetry } = &self.system;
+        let row_of = |state: u32| {
+            let mut row = vec![0; self.states.width()];
+            self.states.get(state, &mut row);
+            row
+        };
+        let rows: Vec<_> = path.iter().map(|&(before, after, state)| (before, after, row_of(state))).collect();
+        let (threads, _) = symmetry.real_threads(&row_of(0), &rows);
+        let found = |(thread, (_, after, row)): (usize, &(usize, usize, Vec<u32>))| {
+            let mut stack = locals.word(compiled.kind_of[thread], row[after + 1], usize::MAX);
+            stack.pop();
+            stack.reverse();
+            Found { thread, shared: compiled.shared(row[0]), stack }
+        };
+        threads.into_iter().zip(&rows).map(found).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! What the explorers know of a model: threads that take steps between rows of numbers.
+//!
+//! A state is a row of numbers. What the numbers mean (a stack, a queue, the value of a variable) is the system's
+//! business; large things are interned, so that a row stays small. Several threads explore a system at the same time,
+//! so [`steps`](System::steps) must not change it: what it will need for a row is interned before, by
+//! [`learn`](System::learn), which is called for one row after the other in the order of their numbers. So the interned
+//! numbers, too, are the same for any number of threads.
+
+use tepui_cert::Trace;
+use tepui_core::{Budget, Evidence, Stop};
+
+use crate::packed::PackedSet;
+
+/// A model with threads and steps.
+pub trait System: Sync {
+    /// Whether a row may be left out because others that are stored cover it. Such systems are explored by one thread.
+    const SUBSUMES: bool = false;
+
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+
+    /// For each number of a row, the largest value to expect for a start.
+    fn fields(&self) -> Vec<u32>;
+
+    /// The initial state.
+    fn initial(&mut self) -> Vec<u32>;
+
+    /// Whether the system has learned what it needs for the steps from a state.
+    fn knows(&self, row: &[u32]) -> bool;
+
+    /// Learns what is needed for the steps from a state.
+    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
+
+    /// Whether a row that is not yet stored is covered by rows that are; if not, it will be stored.
+    fn covered(&mut self, _row: &[u32], _budget: &mut Budget) -> Result<bool, Stop> {
+        Ok(false)
+    }
+
+    /// Takes every step that a thread can take from a state, and tells `found` of each result: the row, which stands in
+    /// `next`, and the place of the thread in it, which may be another one where threads are interchangeable. Returns
+    /// whether the thread is enabled. A thread that is interchangeable with an earlier one in the same local state may
+    /// be left out.
+    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool;
+}
+
+/// A system whose states are observed through views.
+pub trait Observed: System {
+    /// For each number of a view's row, the largest value to expect for a start.
+    fn view_fields(&self) -> Vec<u32>;
+
+    /// Gets ready to tell the views of all rows that were learned.
+    fn look(&mut self);
+
+    /// The view of a state.
+    fn view(&self, row: &[u32], view: &mut [u32]);
+
+    /// How many properties there are.
+    fn properties(&self) -> usize;
+
+    /// Whether a view violates a property.
+    fn violates(&self, property: usize, view: &[u32]) -> bool;
+
+    /// Evidence that the views reached are all there are, if they are closed under the actions that do not respect views;
+    /// those that do are the caller's business. `states` is how many states were reached, and `exhausted` whether these
+    /// are all. `violated` tells which properties are left out of the evidence.
+    fn closed(
+        &mut self,
+        reached: &PackedSet,
+        states: usize,
+        exhausted: bool,
+        violated: &[bool],
+        budget: &mut Budget,
+    ) -> Result<Option<Evidence>, Stop>;
+
+    /// The trace that takes steps to a violation of a property: threads, and the rows that they lead to.
+    fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop>;
+
+    /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for.
+    fn list(&self, views: &PackedSet, violating: bool) -> Vec<String>;
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+}
