@@ -7,6 +7,10 @@
 //! and every step from a view leads to a view that is there as well or that an *earlier* lemma excludes. The last
 //! lemma avoids the properties.
 //!
+//! Threads that are interchangeable form a *group*: its first thread, the leader, lists words and what lies below
+//! them for all of them, and each of the others says that it is *like* the leader. A row of views then has the cells
+//! of a group in ascending order along its threads, and stands for all rows that arise by permuting them.
+//!
 //! The text form gives shared states, threads and symbols as numbers of the model, whose digest stands in the head.
 //! The last line holds the digest of all text above it, so that truncation and accidents are found before any
 //! reasoning; it is no defence against a forger, who is left to the checker.
@@ -17,7 +21,7 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Property, Symbol};
 
-use crate::text::{Lines, Unreadable, read_patterns, write_property};
+use crate::text::{Lines, Unreadable, read_patterns, strip_keyword, write_property};
 
 /// A proof that no reachable view violates the properties.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,14 +41,16 @@ pub struct Lemma {
     pub depth: u32,
     /// The words and the symbols below them, for each thread.
     pub threads: Vec<LemmaThread>,
-    /// The views: a shared state, then for each thread the index of a word.
+    /// The views: a shared state, then for each thread the index of a word in its own list or that of its leader. Each
+    /// row stands for all that arise by permuting cells within groups, and has them in ascending order.
     pub views: Rows,
 }
 
 /// One thread's part of a lemma.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LemmaThread {
-    /// An earlier thread with which this one is interchangeable: the words and what lies below them are listed there.
+    /// An earlier thread with which this one is interchangeable, and which is like no other itself: the words and what
+    /// lies below them are listed there, and nothing here.
     pub like: Option<usize>,
     /// The words that occur in views, top first.
     pub words: Vec<Vec<Symbol>>,
@@ -173,6 +179,10 @@ impl Lemma {
     fn write(&self, out: &mut String) {
         let _ = writeln!(out, "lemma depth {} threads {}", self.depth, self.threads.len());
         for (number, thread) in self.threads.iter().enumerate() {
+            if let Some(leader) = thread.like {
+                let _ = writeln!(out, "thread {} like {}", number + 1, leader.saturating_add(1));
+                continue;
+            }
             let words: Vec<_> = thread.words.iter().map(|word| word_text(word)).collect();
             let _ = writeln!(out, "thread {}\nwords {}", number + 1, words.join(" "));
             for (word, below) in &thread.below {
@@ -190,21 +200,37 @@ impl Lemma {
             return Err(lines.error("a lemma starts with `lemma depth B threads N`"));
         };
         let (depth, count) = (lines.number(depth)?, lines.number::<u16>(threads)?);
-        let threads: Vec<_> = (1..=count).map(|number| LemmaThread::read(lines, number)).collect::<Result<_, _>>()?;
+        let mut threads: Vec<LemmaThread> = Vec::new();
+        for _ in 0..count {
+            threads.push(LemmaThread::read(lines, &threads)?);
+        }
         let Some(last) = threads.last() else { return Err(lines.error("a lemma speaks of at least one thread")) };
+        let words = last.like.map_or(last, |leader| &threads[leader]).words.len();
         let rows = lines.expect("views")?;
         let rows = lines.number(rows)?;
-        let views = read_rows(lines, threads.len() + 1, rows, last.words.len())?;
+        let views = read_rows(lines, threads.len() + 1, rows, words)?;
         Ok(Self { depth, threads, views })
     }
 }
 
 impl LemmaThread {
-    fn read(lines: &mut Lines<'_>, number: u16) -> Result<Self, Unreadable> {
-        let found = lines.expect("thread")?;
-        if lines.number::<u16>(found)? != number {
-            return Err(lines.error(format!("expected thread {number}")));
+    /// Reads the part of the thread that comes after some others.
+    fn read(lines: &mut Lines<'_>, earlier: &[Self]) -> Result<Self, Unreadable> {
+        let head = lines.expect("thread")?;
+        let (found, leader) = match head.split_once(char::is_whitespace) {
+            Some((found, rest)) => (found, Some(read_leader(lines, rest, earlier)?)),
+            None => (head, None),
+        };
+        if lines.number::<usize>(found)? != earlier.len() + 1 {
+            return Err(lines.error(format!("expected thread {}", earlier.len() + 1)));
         }
+        match leader {
+            Some(leader) => Ok(Self { like: Some(leader), ..Self::default() }),
+            None => Self::read_lists(lines),
+        }
+    }
+
+    fn read_lists(lines: &mut Lines<'_>) -> Result<Self, Unreadable> {
         let words = lines.expect("words")?;
         let words = words.split_whitespace().map(|word| read_word(lines, word)).collect::<Result<_, _>>()?;
         let mut below = Vec::new();
@@ -215,6 +241,14 @@ impl LemmaThread {
         }
         Ok(Self { like: None, words, below })
     }
+}
+
+/// Reads `like N`, where N must be an earlier thread with words of its own.
+fn read_leader(lines: &Lines<'_>, text: &str, earlier: &[LemmaThread]) -> Result<usize, Unreadable> {
+    let number = strip_keyword(text.trim_start(), "like").ok_or_else(|| lines.error("expected `thread N like M`"))?;
+    let leader = lines.number::<usize>(number)?.checked_sub(1);
+    let leader = leader.filter(|&leader| earlier.get(leader).is_some_and(|thread| thread.like.is_none()));
+    leader.ok_or_else(|| lines.error("a thread can only be like an earlier one that is like no other"))
 }
 
 fn word_text(word: &[Symbol]) -> String {
@@ -302,6 +336,33 @@ mod tests {
         }
     }
 
+    /// Threads 1, 3 and 4 are interchangeable, and thread 2 has one word only.
+    fn symmetric() -> Certificate {
+        let mut certificate = sample();
+        let leader = certificate.lemmas[0].threads[0].clone();
+        let alone = LemmaThread { words: vec![vec![Symbol(1), Symbol(0)]], ..LemmaThread::default() };
+        let follower = LemmaThread { like: Some(0), ..LemmaThread::default() };
+        let mut views = Rows::new(5);
+        for row in [[0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 2], [1, 0, 0, 2, 2], [1, 1, 0, 1, 2]] {
+            views.push(row);
+        }
+        certificate.lemmas[0].threads = vec![leader, alone, follower.clone(), follower];
+        certificate.lemmas[0].views = views;
+        certificate
+    }
+
+    /// A text whose seal is right.
+    fn sealed(body: &str) -> String {
+        format!("{body}end {}\n", Digest::of(body.as_bytes()))
+    }
+
+    /// A text with one piece replaced and the seal put right.
+    fn replaced(text: &str, from: &str, to: &str) -> String {
+        let body = &text[..text.rfind("end ").unwrap()];
+        assert!(body.contains(from), "{from} is not in {text}");
+        sealed(&body.replacen(from, to, 1))
+    }
+
     #[test]
     fn printing_and_reading_agree() {
         let certificate = sample();
@@ -313,14 +374,79 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_is_like_another_takes_one_line() {
+        let certificate = symmetric();
+        let text = certificate.to_text();
+        assert!(text.contains("\nthread 2\nwords 1.0\nthread 3 like 1\nthread 4 like 1\nviews 5\n"), "{text}");
+        assert!(text.contains("\n0 0 0 0 : 0-2\n1 0 0 2 : 2\n1 1 0 1 : 2\nend "), "{text}");
+        assert_eq!(Certificate::from_text(&text), Ok(certificate.clone()));
+        let spaced = replaced(&text, "thread 3 like 1", "  thread  3 \t like  1  # the same words");
+        assert_eq!(Certificate::from_text(&spaced), Ok(certificate));
+    }
+
+    #[test]
+    fn a_thread_is_like_an_earlier_leader_only() {
+        let text = symmetric().to_text();
+        for (changed, place) in [
+            ("thread 4 like 0", "like no other"),
+            ("thread 4 like 3", "like no other"),
+            ("thread 4 like 4", "like no other"),
+            ("thread 4 like 5", "like no other"),
+            ("thread 4 like 18446744073709551615", "like no other"),
+            ("thread 4 like 18446744073709551616", "not a number"),
+            ("thread 4 like -1", "not a number"),
+            ("thread 4 like 1 1", "not a number"),
+            ("thread 4 like", "not a number"),
+            ("thread 4 likes 1", "expected `thread N like M`"),
+            ("thread 4 1", "expected `thread N like M`"),
+            ("thread 3 like 1", "expected thread 4"),
+            ("thread like 1", "expected `thread N like M`"),
+            ("thread 4 like 1\nwords 1.0", "expected `views`"),
+            ("thread 4 like 1\nbelow 1.2 : 0", "expected `views`"),
+            ("thread 4", "expected `words`"),
+        ] {
+            let error = Certificate::from_text(&replaced(&text, "thread 4 like 1", changed)).unwrap_err();
+            assert!(error.message.contains(place), "{changed}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_the_leader_bound_the_last_cell() {
+        let text = symmetric().to_text();
+        assert!(Certificate::from_text(&replaced(&text, "1 0 0 2 : 2", "1 0 0 2 : 1")).is_ok());
+        let error = Certificate::from_text(&replaced(&text, "1 0 0 2 : 2", "1 0 0 2 : 3")).unwrap_err();
+        assert!(error.message.contains("does not fit the 3 words"), "{error}");
+        // Thread 2, which is no leader of thread 4, has one word.
+        let error = Certificate::from_text(&replaced(&text, "thread 4 like 1", "thread 4 like 2")).unwrap_err();
+        assert!(error.message.contains("does not fit the 1 words"), "{error}");
+    }
+
+    #[test]
+    fn no_value_upsets_the_writer() {
+        for like in [0, 1, 2, 3, 4, 5, usize::MAX] {
+            let mut certificate = symmetric();
+            certificate.lemmas[0].threads[2].like = Some(like);
+            let legal = like < 2;
+            assert_eq!(Certificate::from_text(&certificate.to_text()).is_ok(), legal, "{like}");
+            certificate.lemmas[0].threads[0].like = Some(like);
+            assert!(Certificate::from_text(&certificate.to_text()).is_err(), "{like}");
+        }
+    }
+
+    #[test]
     fn every_changed_byte_and_every_truncation_is_noticed() {
-        let text = sample().to_text();
+        for certificate in [sample(), symmetric()] {
+            notices_every_change(&certificate.to_text());
+        }
+    }
+
+    fn notices_every_change(text: &str) {
         for cut in 0..text.len() - 1 {
             assert!(Certificate::from_text(&text[..cut]).is_err(), "cut at {cut}");
         }
         for at in 0..text.len() - 1 {
             for byte in [b'0', b'7', b' ', b'\n', b'x'] {
-                let mut bytes = text.clone().into_bytes();
+                let mut bytes = text.as_bytes().to_vec();
                 if bytes[at] == byte {
                     continue;
                 }
@@ -333,11 +459,28 @@ mod tests {
 
     #[test]
     fn an_announced_number_allocates_nothing() {
-        let text = format!(
-            "{HEAD}\nmodel {}\nlemma depth 1 threads 1\nthread 1\nwords 1\nviews 9999999999999\n0 : 0-4000000000\n",
-            Digest::of(b"")
-        );
-        let short = text.replace("9999999999999", "2");
-        assert!(Certificate::from_text(&short).is_err());
+        let head = format!("{HEAD}\nmodel {}\n", Digest::of(b""));
+        let alone = "lemma depth 1 threads 1\nthread 1\nwords 1\n";
+        let pair = "lemma depth 1 threads 2\nthread 1\nwords 1\nthread 2 like 1\n";
+        let many = "lemma depth 1 threads 65535\nthread 1\nwords 1\nthread 2 like 1\n";
+        for rows in ["views 9999999999999\n", "views 2\n", "views 18446744073709551615\n"] {
+            for body in [format!("{alone}{rows}0 : 0-4000000000\n"), format!("{pair}{rows}0 0 : 0-4000000000\n")] {
+                let error = Certificate::from_text(&sealed(&format!("{head}{body}"))).unwrap_err();
+                assert!(error.message.contains("does not fit the 1 words"), "{error}");
+            }
+            let error = Certificate::from_text(&sealed(&format!("{head}{many}{rows}"))).unwrap_err();
+            assert!(error.message.contains("expected `thread`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn as_many_threads_as_there_can_be_are_read() {
+        let threads = (2..=65535).map(|number| format!("thread {number} like 1\n")).collect::<String>();
+        let row = "0 ".repeat(65535);
+        let head = format!("{HEAD}\nmodel {}\nlemma depth 1 threads 65535\nthread 1\nwords 0 1\n", Digest::of(b""));
+        let text = sealed(&format!("{head}{threads}views 2\n{row}: 0-1\n"));
+        let certificate = Certificate::from_text(&text).unwrap();
+        assert_eq!((certificate.lemmas[0].threads.len(), certificate.lemmas[0].views.len()), (65535, 2));
+        assert_eq!(certificate.to_text(), text);
     }
 }

@@ -78,7 +78,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn strip_keyword<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
+/// What follows a keyword at the start of a line.
+pub(crate) fn strip_keyword<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(keyword)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
 }

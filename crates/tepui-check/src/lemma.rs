@@ -11,13 +11,34 @@
 //!   been proved for all reachable states, excludes it. And every new stretch of `depth + 1` symbols must be listed:
 //!   after an overwrite or a push, the changed topmost word has below it what the old one had.
 //!
+//! A lemma may have groups of interchangeable threads, see [`Groups`]. A row stands for its orbit then, and the set is
+//! that of all views in the orbits of the rows. Let a permutation move the stacks of a state within the groups.
+//!
+//! * What it makes of a reachable state is reachable as well. It leaves the initial state as it is, because the stacks
+//!   of a group are equal there; and it makes a step of one thread a step of another of the group, which has the rule
+//!   too.
+//! * Hence the canonical rows are enough. Let a step lead from a reachable state to a next one, and let the view of the
+//!   first be in the set. Some permutation makes this view a row, and if several threads of a group have the word of the
+//!   thread that moves, it makes that one the first of them. The permuted states are reachable, a step leads from one to
+//!   the other, and so the view of the permuted next state is among the results that are looked at for this row. It is
+//!   of the same orbit as the view of the next state itself: if the canonical row of the orbit is there, both are in the
+//!   set.
+//! * If that row is not there, it is enough that an earlier lemma excludes one view of the orbit, whatever groups the
+//!   earlier lemma has: this view is the view of another permutation of the next state, which would be reachable too.
+//!   The one that is tried is the missing row itself, in which a word without a number comes last in its group.
+//! * What lies below a word is listed once for a group. It lies there in the permuted states as well, in the stack of
+//!   another thread of the group, and what is new there is looked at in the same step.
+//! * A reachable state whose view a pattern matches has its view in the orbit of a row. So a row avoids a pattern if no
+//!   permutation of it matches: if in some group more threads are wanted with a symbol on top than have it.
+//!
 //! What a step does depends on the shared state and one thread's word only, so it is worked out once for each such
 //! pair, and for each view it remains to look up the results.
 
 use rustc_hash::FxHashMap;
 use tepui_cert::Lemma;
-use tepui_model::pushdown::{Action, Model, Property, Shared, Symbol};
+use tepui_model::pushdown::{Action, Model, Pattern, Property, Shared, Symbol};
 
+use crate::groups::Groups;
 use crate::projection::Exclusion;
 use crate::table::Index;
 
@@ -26,9 +47,11 @@ type Word<'a> = &'a [Symbol];
 /// A lemma that has been proved.
 pub(crate) struct Checked<'a> {
     pub(crate) lemma: &'a Lemma,
+    pub(crate) groups: Groups,
     index: Index,
+    /// The words and what lies below them, at the leader of each group.
     words: Vec<FxHashMap<Word<'a>, u32>>,
-    below: Vec<FxHashMap<Word<'a>, &'a [Symbol]>>,
+    below: Vec<FxHashMap<Word<'a>, Vec<Symbol>>>,
 }
 
 /// What one rule makes of a thread's word.
@@ -49,8 +72,16 @@ pub(crate) fn check<'a>(model: &Model, lemma: &'a Lemma, earlier: &[Checked<'a>]
 }
 
 impl<'a> Checked<'a> {
-    /// The number of views.
-    pub(crate) fn len(&self) -> usize {
+    /// The number of views, or the largest number if there are more.
+    pub(crate) fn views(&self) -> u64 {
+        match self.groups.are_trivial() {
+            true => self.orbits() as u64,
+            false => self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row))),
+        }
+    }
+
+    /// The number of orbits.
+    pub(crate) fn orbits(&self) -> usize {
         self.lemma.views.len()
     }
 
@@ -61,16 +92,19 @@ impl<'a> Checked<'a> {
 
     /// Whether no view violates a property.
     pub(crate) fn avoids(&self, model: &Model, property: &Property) -> Result<(), String> {
-        let top = |row: &[u32], thread: usize| self.word(thread, row[thread + 1])[0];
-        match self.lemma.views.iter().find(|row| property.forbids(Shared(row[0]), |thread| top(row, thread))) {
-            Some(row) => Err(format!("the view {} violates it", self.show(model, row))),
+        let wanted: Vec<_> = property.never.iter().map(|pattern| Wanted::new(&self.groups, pattern)).collect();
+        let mut tops = Vec::new();
+        let mut violates = |row: &[u32]| wanted.iter().any(|wanted| wanted.matches(self, row, &mut tops));
+        match self.lemma.views.iter().find(|row| violates(row)) {
+            Some(row) if self.groups.are_trivial() => Err(format!("the view {} violates it", self.show(model, row))),
+            Some(row) => Err(format!("the view {}, or a permutation of it, violates it", self.show(model, row))),
             None => Ok(()),
         }
     }
 
     /// The symbols of a word.
     pub(crate) fn word(&self, thread: usize, number: u32) -> Word<'a> {
-        &self.lemma.threads[thread].words[number as usize]
+        &self.lemma.threads[self.groups.leader(thread)].words[number as usize]
     }
 
     fn well_formed(model: &Model, lemma: &'a Lemma) -> Result<Self, String> {
@@ -78,6 +112,7 @@ impl<'a> Checked<'a> {
         if lemma.depth == 0 || lemma.threads.len() != threads.len() || lemma.views.width() != threads.len() + 1 {
             return Err(format!("it does not have the shape of a lemma about {} threads", threads.len()));
         }
+        let groups = Groups::new(model, lemma)?;
         let (mut words, mut below) = (Vec::new(), Vec::new());
         for (thread, part) in lemma.threads.iter().enumerate() {
             let symbols = threads[thread].symbol_count();
@@ -85,23 +120,21 @@ impl<'a> Checked<'a> {
                 return Err(format!("thread {} has no word {}", threads[thread].name, show_word(model, thread, word)));
             }
             words.push(part.words.iter().map(Vec::as_slice).zip(0..).collect::<FxHashMap<_, _>>());
-            let listed = part.below.iter().map(|(word, symbols)| (word.as_slice(), symbols.as_slice()));
+            if part.below.iter().flat_map(|(_, listed)| listed).any(|symbol| symbol.0 >= symbols) {
+                return Err(format!("thread {} lists a symbol that does not exist", threads[thread].name));
+            }
+            let listed = part.below.iter().map(|(word, symbols)| (word.as_slice(), as_set(symbols)));
             below.push(listed.collect::<FxHashMap<_, _>>());
             if words[thread].len() != part.words.len() || below[thread].len() != part.below.len() {
                 return Err(format!("thread {} lists a word twice", threads[thread].name));
             }
         }
-        let shared = model.shared().count();
-        let in_range = |row: &[u32]| {
-            row[0] < shared && row[1..].iter().zip(&words).all(|(&word, words)| (word as usize) < words.len())
-        };
-        if let Some(row) = lemma.views.iter().find(|row| !in_range(row)) {
-            return Err(format!("the row {row:?} names a shared state or word that does not exist"));
-        }
+        check_rows(model, lemma, &groups)?;
         let index = Index::of(&lemma.views).map_err(|row| format!("row {} occurs twice", row + 1))?;
-        Ok(Self { lemma, index, words, below })
+        Ok(Self { lemma, groups, index, words, below })
     }
 
+    /// The initial stacks of a group are equal, so the row of the initial view is canonical.
     fn holds_initially(&self, model: &Model) -> Result<(), String> {
         let depth = self.lemma.depth as usize;
         let init = model.init();
@@ -113,7 +146,7 @@ impl<'a> Checked<'a> {
                     .map_err(|missing| format!("the initial stack of {}: {missing}", model.threads()[thread].name))?;
             }
             let word = &stack[..depth.min(stack.len())];
-            row.push(self.words[thread].get(word).copied().unwrap_or(u32::MAX));
+            row.push(self.words[self.groups.leader(thread)].get(word).copied().unwrap_or(u32::MAX));
         }
         match self.index.contains(&self.lemma.views, &row) {
             true => Ok(()),
@@ -125,10 +158,12 @@ impl<'a> Checked<'a> {
         let rules = Rules::new(model);
         let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
         let mut memo: FxHashMap<(usize, u32, u32), Vec<Consequence>> = FxHashMap::default();
+        let mut next = Vec::new();
         for row in self.lemma.views.iter() {
-            let mut next = row.to_vec();
-            for thread in 0..model.threads().len() {
-                let pair = (thread, row[0], row[thread + 1]);
+            next.clear();
+            next.extend_from_slice(row);
+            for thread in (0..model.threads().len()).filter(|&thread| !self.groups.repeats(row, thread)) {
+                let pair = (self.groups.leader(thread), row[0], row[thread + 1]);
                 let consequences = match memo.entry(pair) {
                     std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                     std::collections::hash_map::Entry::Vacant(vacant) => vacant.insert(
@@ -136,39 +171,41 @@ impl<'a> Checked<'a> {
                             .map_err(|(rule, reason)| self.blame(model, row, (thread, rule), &reason))?,
                     ),
                 };
-                for consequence in consequences {
+                let mut place = thread;
+                for consequence in consequences.iter() {
                     next[0] = consequence.to;
-                    next[thread + 1] = consequence.known.unwrap_or(u32::MAX);
+                    place = self.groups.put(&mut next, place, consequence.known.unwrap_or(u32::MAX));
                     if consequence.known.is_some() && self.index.contains(&self.lemma.views, &next) {
                         continue;
                     }
-                    let changed = (thread, consequence.word.as_slice());
+                    let changed = (place, consequence.word.as_slice());
                     if !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&next, changed)) {
                         let missing = format!("leads to {}, which is missing", self.show_with(model, &next, changed));
                         return Err(self.blame(model, row, (thread, consequence.rule), &missing));
                     }
                 }
-                (next[0], next[thread + 1]) = (row[0], row[thread + 1]);
+                next[0] = row[0];
+                self.groups.put(&mut next, place, row[thread + 1]);
             }
         }
         Ok(())
     }
 
-    /// All that a thread can do in a shared state with a word. The error names the rule that brings something below a
-    /// word that is not listed there.
+    /// All that the threads of a leader's group can do in a shared state with a word. The error names the rule that
+    /// brings something below a word that is not listed there.
     fn consequences(
         &self,
         model: &Model,
         rules: &Rules,
-        (thread, shared, word): (usize, u32, u32),
+        (leader, shared, word): (usize, u32, u32),
     ) -> Result<Vec<Consequence>, (usize, String)> {
         let depth = self.lemma.depth as usize;
-        let word = self.word(thread, word);
+        let word = self.word(leader, word);
         let open = word.len() == depth && !word[depth - 1].is_bottom();
-        let beneath = self.below[thread].get(word).copied().filter(|_| open).unwrap_or(&[]);
+        let beneath = self.below[leader].get(word).filter(|_| open).map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
-        for &rule in rules.at(thread, shared, word[0]) {
-            let step = &model.threads()[thread].rules[rule];
+        for &rule in rules.at(leader, shared, word[0]) {
+            let step = &model.threads()[leader].rules[rule];
             let with_top = |top: &[Symbol]| -> Vec<Symbol> { top.iter().chain(&word[1..]).copied().collect() };
             let unlisted = |missing: String| (rule, missing);
             let mut results = Vec::new();
@@ -180,25 +217,25 @@ impl<'a> Checked<'a> {
                 Action::Overwrite(symbol) => {
                     let changed = with_top(&[symbol]);
                     for &symbol in beneath {
-                        self.require_below(model, thread, &changed, symbol).map_err(unlisted)?;
+                        self.require_below(model, leader, &changed, symbol).map_err(unlisted)?;
                     }
                     results.push(changed);
                 }
                 Action::Push { top, below } => {
                     let lower = with_top(&[below]);
                     for &symbol in beneath {
-                        self.require_below(model, thread, &lower, symbol).map_err(unlisted)?;
+                        self.require_below(model, leader, &lower, symbol).map_err(unlisted)?;
                     }
                     let mut pushed = with_top(&[top, below]);
                     if pushed.len() > depth {
-                        self.require_below(model, thread, &pushed[..depth], pushed[depth]).map_err(unlisted)?;
+                        self.require_below(model, leader, &pushed[..depth], pushed[depth]).map_err(unlisted)?;
                         pushed.truncate(depth);
                     }
                     results.push(pushed);
                 }
             }
             found.extend(results.into_iter().map(|word| {
-                let known = self.words[thread].get(word.as_slice()).copied();
+                let known = self.words[leader].get(word.as_slice()).copied();
                 Consequence { rule, to: step.to.0, known, word }
             }));
         }
@@ -206,7 +243,8 @@ impl<'a> Checked<'a> {
     }
 
     fn require_below(&self, model: &Model, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
-        match self.below[thread].get(word).is_some_and(|listed| listed.contains(&symbol)) {
+        let below = &self.below[self.groups.leader(thread)];
+        match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
             true => Ok(()),
             false => Err(format!(
                 "{} may come to lie below {}, which is not listed",
@@ -216,14 +254,20 @@ impl<'a> Checked<'a> {
         }
     }
 
+    /// Says what is wrong with a step of a thread by a rule of its leader.
     fn blame(&self, model: &Model, row: &[u32], (thread, rule): (usize, usize), reason: &str) -> String {
-        let owner = &model.threads()[thread];
+        let leader = self.groups.leader(thread);
+        let owner = &model.threads()[leader];
         let line = match owner.rules[rule].line {
             0 => String::new(),
             line => format!(" (line {line})"),
         };
-        let rule = model.display_rule(thread, &owner.rules[rule]);
-        format!("at view {}, rule `{rule}` of thread {}{line}: {reason}", self.show(model, row), owner.name)
+        let rule = model.display_rule(leader, &owner.rules[rule]);
+        let taken = match thread == leader {
+            true => String::new(),
+            false => format!(", taken by {}", model.threads()[thread].name),
+        };
+        format!("at view {}, rule `{rule}` of thread {}{line}{taken}: {reason}", self.show(model, row), owner.name)
     }
 
     fn show(&self, model: &Model, row: &[u32]) -> String {
@@ -236,6 +280,42 @@ impl<'a> Checked<'a> {
         let word = |thread: usize| if thread == changed { word } else { self.word(thread, row[thread + 1]) };
         let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(model, thread, word(thread))).collect();
         format!("{}|{}", model.shared_name(Shared(row[0])), words.join(","))
+    }
+}
+
+/// A pattern for orbits: the symbols that it wants on top in each group, in ascending order.
+struct Wanted {
+    shared: Option<Shared>,
+    groups: Vec<(usize, Vec<Symbol>)>,
+}
+
+impl Wanted {
+    fn new(groups: &Groups, pattern: &Pattern) -> Self {
+        let wanted = |leader: usize| {
+            let mut symbols: Vec<_> = groups.members(leader).filter_map(|thread| pattern.tops[thread]).collect();
+            symbols.sort_unstable();
+            (leader, symbols)
+        };
+        let leaders = (0..pattern.tops.len()).filter(|&thread| groups.leader(thread) == thread);
+        let groups = leaders.map(wanted).filter(|(_, symbols)| !symbols.is_empty()).collect();
+        Self { shared: pattern.shared, groups }
+    }
+
+    /// Whether a view in the orbit of a row matches. Both lists of symbols ascend, so one walk along the tops finds each
+    /// wanted symbol at a place of its own, if it can be found.
+    fn matches(&self, lemma: &Checked<'_>, row: &[u32], tops: &mut Vec<Symbol>) -> bool {
+        let top = |thread: usize| lemma.word(thread, row[thread + 1])[0];
+        self.shared.is_none_or(|shared| shared.0 == row[0])
+            && self.groups.iter().all(|(leader, wanted)| {
+                if lemma.groups.is_alone(*leader) {
+                    return wanted == &[top(*leader)];
+                }
+                tops.clear();
+                tops.extend(lemma.groups.members(*leader).map(top));
+                tops.sort_unstable();
+                let mut tops = tops.iter();
+                wanted.iter().all(|symbol| tops.any(|top| top == symbol))
+            })
     }
 }
 
@@ -259,11 +339,35 @@ impl Rules {
     }
 }
 
+/// Whether every row names what exists, and is canonical.
+fn check_rows(model: &Model, lemma: &Lemma, groups: &Groups) -> Result<(), String> {
+    let shared = model.shared().count();
+    let words = |thread: usize| lemma.threads[groups.leader(thread)].words.len();
+    let words: Vec<_> = (0..lemma.threads.len()).map(words).collect();
+    let exists =
+        |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
+    if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
+        return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+    }
+    match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
+        Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
+        None => Ok(()),
+    }
+}
+
 /// At most `depth` symbols, of which the last may be the marker and must be if there are fewer.
 fn is_word(word: &[Symbol], depth: u32, symbols: u32) -> bool {
     let Some((last, upper)) = word.split_last() else { return false };
     let complete = word.len() == depth as usize || (word.len() < depth as usize && last.is_bottom());
     complete && last.0 < symbols && upper.iter().all(|symbol| !symbol.is_bottom() && symbol.0 < symbols)
+}
+
+/// Symbols in ascending order, none twice.
+fn as_set(symbols: &[Symbol]) -> Vec<Symbol> {
+    let mut set = symbols.to_vec();
+    set.sort_unstable();
+    set.dedup();
+    set
 }
 
 /// A word for people: from bottom to top, as stacks are written, with `..` where more may lie below.

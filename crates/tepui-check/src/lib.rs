@@ -4,6 +4,7 @@
 //! Both know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine,
 //! no language and not on the driver. What it says is all that has to be believed of a verdict.
 
+mod groups;
 mod lemma;
 mod projection;
 mod replay;
@@ -21,8 +22,10 @@ pub use replay::{Replayed, replay};
 pub struct Accepted {
     /// The properties that hold in every reachable state.
     pub properties: Vec<String>,
-    /// How many views the last lemma has: no others are reachable.
-    pub views: usize,
+    /// How many views the last lemma has, the largest number if they are more: no others are reachable.
+    pub views: u64,
+    /// How many rows of the last lemma stand for them.
+    pub orbits: usize,
     /// The depth of the last lemma's views.
     pub depth: u32,
     /// How many lemmas there are.
@@ -71,7 +74,8 @@ pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejec
     }
     Ok(Accepted {
         properties: model.properties().iter().map(|property| property.name.clone()).collect(),
-        views: last.len(),
+        views: last.views(),
+        orbits: last.orbits(),
         depth: last.depth(),
         lemmas: lemmas.len(),
     })

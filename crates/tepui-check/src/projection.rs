@@ -2,6 +2,11 @@
 //!
 //! Two lemmas may look at stacks with different depths. A view is excluded by an earlier lemma if, cut to the depth
 //! they have in common, none of the earlier lemma's views, cut as well, equals it.
+//!
+//! They may have different groups too. The views of the earlier lemma are orbits of its own groups, so what is cut is
+//! made canonical for these: the rows, whose words may come in another order when they are cut and numbered anew, and
+//! the view that is asked for, whose thread may have any other leader in the later lemma. That is why the numbers of cut
+//! words are the same for all threads.
 
 use rustc_hash::FxHashMap;
 use tepui_cert::Rows;
@@ -15,12 +20,13 @@ pub(crate) struct Exclusion<'c, 'a> {
     earlier: &'c Checked<'a>,
     later: &'c Checked<'a>,
     depth: usize,
-    built: Option<Projection>,
+    built: Option<Projection<'a>>,
     row: Vec<u32>,
 }
 
-struct Projection {
-    words: Vec<FxHashMap<Vec<Symbol>, u32>>,
+struct Projection<'a> {
+    /// The words of the earlier lemma, cut.
+    words: FxHashMap<&'a [Symbol], u32>,
     rows: Rows,
     index: Index,
     /// For each word of the later lemma the number of its projection.
@@ -41,42 +47,43 @@ impl<'c, 'a> Exclusion<'c, 'a> {
         self.row.push(row[0]);
         for thread in 0..row.len() - 1 {
             let number = match thread == changed {
-                true => projection.words[thread].get(cut(word, depth)).copied(),
-                false => projection.later[thread][row[thread + 1] as usize],
+                true => projection.words.get(cut(word, depth)).copied(),
+                false => projection.later[later.groups.leader(thread)][row[thread + 1] as usize],
             };
             let Some(number) = number else { return true };
             self.row.push(number);
         }
+        earlier.groups.sort(&mut self.row);
         !projection.index.contains(&projection.rows, &self.row)
     }
 }
 
-impl Projection {
-    fn new(earlier: &Checked<'_>, later: &Checked<'_>, depth: usize) -> Self {
-        let threads = earlier.lemma.threads.len();
-        let mut words: Vec<FxHashMap<Vec<Symbol>, u32>> = vec![FxHashMap::default(); threads];
-        let mut renumbered = Vec::new();
-        for (thread, words) in words.iter_mut().enumerate() {
-            let number = |word: &Vec<Symbol>| {
-                let next = words.len() as u32;
-                *words.entry(cut(word, depth).to_vec()).or_insert(next)
-            };
-            renumbered.push(earlier.lemma.threads[thread].words.iter().map(number).collect::<Vec<_>>());
-        }
-        let later = (0..threads).map(|thread| {
-            let find = |word: &Vec<Symbol>| words[thread].get(cut(word, depth)).copied();
-            later.lemma.threads[thread].words.iter().map(find).collect()
-        });
-        let later = later.collect();
-        let mut projection = Self { words, rows: Rows::new(threads + 1), index: Index::new(), later };
+impl<'a> Projection<'a> {
+    fn new(earlier: &Checked<'a>, later: &Checked<'a>, depth: usize) -> Self {
+        let mut words = FxHashMap::default();
+        let mut number = |word: &'a Vec<Symbol>| {
+            let next = words.len() as u32;
+            *words.entry(cut(word, depth)).or_insert(next)
+        };
+        let threads = &earlier.lemma.threads;
+        let renumbered: Vec<Vec<_>> =
+            threads.iter().map(|thread| thread.words.iter().map(&mut number).collect()).collect();
+        let find = |word: &Vec<Symbol>| words.get(cut(word, depth)).copied();
+        let later = later.lemma.threads.iter().map(|thread| thread.words.iter().map(find).collect()).collect();
+        let mut projection = Self { words, rows: Rows::new(threads.len() + 1), index: Index::new(), later };
         projection.fill(earlier, &renumbered);
         projection
     }
 
     fn fill(&mut self, earlier: &Checked<'_>, renumbered: &[Vec<u32>]) {
+        let mut cut = Vec::new();
         for row in earlier.lemma.views.iter() {
-            let words = row[1..].iter().zip(renumbered).map(|(&word, numbers)| numbers[word as usize]);
-            self.rows.push([row[0]].into_iter().chain(words));
+            let number = |(thread, &word): (usize, &u32)| renumbered[earlier.groups.leader(thread)][word as usize];
+            cut.clear();
+            cut.push(row[0]);
+            cut.extend(row[1..].iter().enumerate().map(number));
+            earlier.groups.sort(&mut cut);
+            self.rows.push(cut.iter().copied());
             if !self.index.add(&self.rows, self.rows.len() - 1) {
                 self.rows.pop();
             }

@@ -79,24 +79,24 @@ impl<S: System> Explorer<S> {
         self.system.learn(&initial, budget)
     }
 
-    /// Does all jobs; returns what the visitor found.
+    /// Does all jobs, and adds what the visitor found to a list, also if it has to stop.
     pub fn run<V: Visitor>(
         &mut self,
         jobs: &[V::Job],
         visitor: &mut V,
+        found: &mut Vec<V::Found>,
         budget: &mut Budget,
-    ) -> Result<Vec<V::Found>, Stop> {
-        let mut found = Vec::new();
+    ) -> Result<(), Stop> {
         for batch in jobs.chunks(BATCH * self.crew.grain()) {
             let before = self.images;
             if S::SUBSUMES || !self.crew.shares(batch.len()) {
-                self.alone(batch, visitor, &mut found, budget)?;
+                self.alone(batch, visitor, found, budget)?;
             } else {
-                self.together(batch, visitor, &mut found, budget)?;
+                self.together(batch, visitor, found, budget)?;
                 budget.spend(batch.len() as u64 + self.images - before)?;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn alone<V: Visitor>(

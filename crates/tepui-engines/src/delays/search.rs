@@ -175,7 +175,7 @@ impl<S: Observed> Search<S> {
         offer(&self.fewest, self.threads(), label, 0, Growing::Rounds);
         self.edge.push(label);
         self.observe(0);
-        self.note_violations(0, 0);
+        self.note_violations((0, 0));
         Ok(())
     }
 
@@ -191,8 +191,22 @@ impl<S: Observed> Search<S> {
 
     /// One more round.
     pub fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let known = (self.explorer.states.len(), self.views.len());
+        let stopped = self.one_more_round(budget);
+        self.note_violations(known);
+        stopped
+    }
+
+    /// One more delay.
+    pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let known = (self.explorer.states.len(), self.views.len());
+        let stopped = self.one_more_delay(budget);
+        self.note_violations(known);
+        stopped
+    }
+
+    fn one_more_round(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.threads() as u32;
-        let (states, views) = (self.explorer.states.len(), self.views.len());
         let mut level = std::mem::take(&mut self.edge);
         let start = self.rounds * threads;
         self.rounds += 1;
@@ -206,14 +220,11 @@ impl<S: Observed> Search<S> {
             level = self.turn(&level, turn, Growing::Rounds, budget)?;
         }
         self.edge = level;
-        self.note_violations(states, views);
         Ok(())
     }
 
-    /// One more delay.
-    pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    fn one_more_delay(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.threads() as u32;
-        let (states, views) = (self.explorer.states.len(), self.views.len());
         let mut held = std::mem::take(&mut self.delayable);
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
         held.retain(|&(turn, state)| {
@@ -246,7 +257,6 @@ impl<S: Observed> Search<S> {
             };
         }
         self.edge.extend(level);
-        self.note_violations(states, views);
         Ok(())
     }
 
@@ -272,10 +282,12 @@ impl<S: Observed> Search<S> {
         let (before, threads) = (self.explorer.states.len(), self.threads());
         let mut visitor = Turn { fewest: &mut self.fewest, threads, turn, most: self.delays as u16, growing };
         self.calls += level.len() as u64;
-        let brought = self.explorer.run(level, &mut visitor, budget);
+        let mut brought = Vec::new();
+        let stopped = self.explorer.run(level, &mut visitor, &mut brought, budget);
         self.observe(before as u32);
+        stopped?;
         let mut next = Vec::new();
-        for one in brought? {
+        for one in brought {
             match one {
                 Brought::Label(label) => next.push(label),
                 Brought::Delayable(state) => self.delayable.push((turn, state)),
@@ -296,7 +308,7 @@ impl<S: Observed> Search<S> {
     }
 
     /// Finds out which properties the states and views from some numbers on violate, and with which bounds.
-    fn note_violations(&mut self, first_state: usize, first_view: usize) {
+    fn note_violations(&mut self, (first_state, first_view): (usize, usize)) {
         let system = &self.explorer.system;
         let mut view = vec![0; self.views.width()];
         let mut row = vec![0; self.explorer.states.width()];

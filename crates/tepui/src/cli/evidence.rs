@@ -27,10 +27,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
     match tepui_check::check(&loaded.model, &certificate) {
         Ok(accepted) => {
             let proves = match accepted.properties.as_slice() {
-                [] => format!("no other than its {} views can be reached", grouped(accepted.views as u64)),
+                [] => format!("no other than its {} views can be reached", grouped(accepted.views)),
                 names => format!("no schedule violates {}", names.join(", ")),
             };
-            let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views as u64, "view"));
+            let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
             let size = format!("{lemmas}, {views} of depth {}", accepted.depth);
             print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {proves} ({size})\n", loaded.file))?;
             Ok(Exit::Good)
