@@ -58,8 +58,10 @@ fn engines_know_no_language_and_no_checker() {
 #[test]
 fn the_loop_over_bounds_exists_once() {
     let loops: Vec<_> = sources("crates").into_iter().filter(|(_, text)| text.contains(".explore(")).collect();
-    let files: Vec<_> = loops.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(files, ["driver.rs"]);
+    let mut files: Vec<_> = loops.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
+    files.sort_unstable();
+    // The second one is an engine that wraps another one: it passes the question on.
+    assert_eq!(files, ["driver.rs", "measuring.rs"]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod bound;
 mod budget;
 mod driver;
 mod engine;
+mod measuring;
 mod race;
 mod verdict;
 
@@ -21,5 +22,6 @@ pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
 pub use driver::{Iteration, Outcome, PropertyOutcome, Task, drive};
 pub use engine::{Engine, Evidence, Round};
+pub use measuring::Measuring;
 pub use race::{Entrant, race};
 pub use verdict::{Proven, Reason, Refuted, Status, Verdict};

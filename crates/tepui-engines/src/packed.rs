@@ -62,7 +62,7 @@ impl Shard {
 
     #[inline]
     fn home(&self, hash: u64) -> usize {
-        ((hash >> 32) * self.slots.len() as u64 >> 32) as usize
+        (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
     }
 
     /// The number of a row, if there is one with this hash for which `is_it` holds.
@@ -96,7 +96,7 @@ impl Shard {
         while self.slots[place] != 0 {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
-        self.slots[place] = hash >> 32 << 32 | u64::from(number + 1);
+        self.slots[place] = (hash >> 32 << 32) | u64::from(number + 1);
     }
 
     #[cold]
@@ -458,8 +458,8 @@ mod tests {
             for (start, batch) in (0..).zip(rows.chunks(700)) {
                 let mut lists = [Strangers::default(), Strangers::default()];
                 for (index, row) in batch.iter().enumerate() {
-                    for list in 0..=index % 2 {
-                        assert!(other.find_or_note(row, &mut lists[list]).is_err());
+                    for list in lists.iter_mut().take(1 + index % 2) {
+                        assert!(other.find_or_note(row, list).is_err());
                     }
                 }
                 let numbers = other.insert_all(&mut lists, &crew);

@@ -268,8 +268,7 @@ mod tests {
                 let top = |thread: usize| Symbol(row[thread + 1]);
                 assert!(symmetry.covers(&pattern, Shared(0), top));
                 let names = symmetry.renaming(&pattern, top);
-                for thread in 0..6 {
-                    let name = names[thread];
+                for (thread, &name) in names.iter().enumerate() {
                     assert_eq!(symmetry.leader(name), symmetry.leader(thread));
                     assert!(pattern.tops[name].is_none_or(|wanted| wanted == top(thread)));
                 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Outcome, Round, Status, Stop, Task, drive, race};
+use tepui_core::{Budget, Engine, Entrant, Evidence, Measuring, Outcome, Status, Task, drive, race};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
 use tepui_engines::crew::Cores;
@@ -149,14 +149,14 @@ impl<'a> Run<'a> {
     fn chosen(&self, choice: Choice) -> Outcome {
         let entrants = match self.entrants(choice) {
             Ok(entrants) => entrants,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         let outcome = race(entrants, self.budget, self.options.cores.threads);
         outcome.unwrap_or_else(|| Outcome::not_applicable("contexts", "contexts", self.task, "no engine applies"))
     }
 
     /// The engines that a choice stands for; the error is the outcome where it does not apply.
-    fn entrants(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Outcome> {
+    fn entrants(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
         let Self { model, options, task, .. } = *self;
         let cores = options.cores;
         let mut entrants = match choice {
@@ -210,11 +210,11 @@ impl<'a> Run<'a> {
         Sequences { states, views, z_depth, symmetry, cores }
     }
 
-    fn contexts(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Outcome> {
+    fn contexts(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
         let finite = finite_context(&Compiled::new(self.model));
         let infinite = finite.iter().position(|&finite| !finite);
         let explicit = |name, states, views| match infinite {
-            Some(thread) => Err(refuse(self.model, thread, choice, self.task)),
+            Some(thread) => Err(Box::new(refuse(self.model, thread, choice, self.task))),
             None => Ok(vec![self.explicit(name, states, views)]),
         };
         match choice {
@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
         };
         let bounded = match self.entrants(choice) {
             Ok(entrants) => entrants,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         let field = [self.closure(0)].into_iter().chain(bounded).collect();
         let Some(first) = race(field, self.budget, self.options.cores.threads) else { return self.chosen(choice) };
@@ -275,55 +275,7 @@ impl<'a> Run<'a> {
             }
             Minimal::Contexts => Box::new(contexts::symbolic("contexts-symbolic", model, self.sequences(false, false))),
         };
-        drive(&mut Measuring { engine, evidence, views, reached: false }, task, &mut budget.clone())
-    }
-}
-
-/// An engine that need not prove anything: all views are known, and the question is which bound shows them.
-struct Measuring {
-    engine: Box<dyn Engine>,
-    evidence: Evidence,
-    views: u64,
-    reached: bool,
-}
-
-impl Engine for Measuring {
-    fn name(&self) -> &'static str {
-        self.engine.name()
-    }
-
-    fn resource(&self) -> &'static str {
-        self.engine.resource()
-    }
-
-    fn stored(&self) -> [&'static str; 2] {
-        self.engine.stored()
-    }
-
-    fn next_bound(&self) -> Bound {
-        self.engine.next_bound()
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
-        let round = self.engine.explore(budget);
-        self.reached = round.views == self.views;
-        Round { test_due: self.reached, ..round }
-    }
-
-    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        Ok(self.reached.then(|| self.evidence.clone()))
-    }
-
-    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
-        self.engine.trace(property, budget)
-    }
-
-    fn views(&self) -> Vec<String> {
-        self.engine.views()
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.engine.violating()
+        drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
     }
 }
 

@@ -16,15 +16,23 @@ use crate::samples::*;
 use crate::{CAP, FORGERIES_AT_LEAST, Tally};
 
 /// Holds the checker against the judge, and what it accepts against the states known to be reachable.
-fn compare(model: &Model, forged: &Certificate, reachable: &BTreeSet<State>, place: &str, tally: &mut Tally) {
+pub(crate) fn compare(
+    model: &Model,
+    forged: &Certificate,
+    reachable: &BTreeSet<State>,
+    place: &str,
+    tally: &mut Tally,
+) {
     let answer = check(model, forged);
     assert_eq!(answer.is_ok(), judge(model, forged), "{place}: {answer:?}\n{forged:?}\n{model:?}");
-    if answer.is_err() {
+    let Ok(accepted) = answer else {
         tally.rejected += 1;
         return;
-    }
+    };
     tally.accepted += 1;
     let claims: Vec<_> = forged.lemmas.iter().filter_map(|lemma| Claim::of(model, lemma)).collect();
+    let sizes = claims.last().zip(forged.lemmas.last()).map(|(claim, lemma)| (claim.views.len(), lemma.views.len()));
+    assert_eq!(sizes, Some((accepted.views as usize, accepted.orbits)), "{place}");
     for state in reachable {
         assert!(claims.iter().all(|claim| claim.has(state)), "{place}: {state:?} is missing");
         let violates = |property| oracle::violates(property, state);

@@ -1,4 +1,5 @@
-//! The judge: the definition of a proof, read as naively as possible.
+//! The judge: the definition of a proof, read as naively as possible. Rows that stand for orbits are unfolded into all
+//! their permutations, and what is said of interchangeable threads is copied for each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +7,21 @@ use tepui_cert::{Certificate, Lemma, LemmaThread};
 use tepui_model::pushdown::{Action, Model, Property, Rule, State, Symbol};
 
 use crate::LARGEST_SAMPLE;
-use crate::proofs::rows;
+use crate::orbits::{arrangements, interchangeable};
 
 pub(crate) type Word = Vec<u32>;
 pub(crate) type WordView = (u32, Vec<Word>);
 
 /// A lemma as two sets, without numbers for words.
+#[derive(Clone)]
 pub(crate) struct Claim {
     pub(crate) depth: usize,
     pub(crate) views: BTreeSet<WordView>,
     pub(crate) below: BTreeMap<(usize, Word), BTreeSet<u32>>,
+    /// For each thread the first of those with which it is said to be interchangeable.
+    pub(crate) leaders: Vec<usize>,
+    /// For each thread the words in the order of their numbers, which says what view of an orbit is its row.
+    pub(crate) order: Vec<Vec<Word>>,
 }
 
 /// Whether a certificate proves all properties of a model.
@@ -53,23 +59,55 @@ impl Claim {
         if depth == 0 || lemma.threads.len() != threads.len() || lemma.views.width() != threads.len() + 1 {
             return None;
         }
+        let leaders = leaders(model, lemma)?;
+        let parts: Vec<_> = leaders.iter().map(|&leader| &lemma.threads[leader]).collect();
         let mut below = BTreeMap::new();
-        for (number, part) in lemma.threads.iter().enumerate() {
+        for (number, part) in parts.iter().enumerate() {
             let words: BTreeSet<_> = part.words.iter().collect();
             let legal = |word: &&Vec<Symbol>| is_word(&numbers(word), depth, threads[number].symbol_count());
             if words.len() != part.words.len() || !words.iter().all(legal) {
                 return None;
             }
             for (word, symbols) in &part.below {
-                let symbols = symbols.iter().map(|symbol| symbol.0).collect();
-                if below.insert((number, numbers(word)), symbols).is_some() {
+                let symbols: BTreeSet<_> = symbols.iter().map(|symbol| symbol.0).collect();
+                let exist = symbols.iter().all(|&symbol| symbol < threads[number].symbol_count());
+                if !exist || below.insert((number, numbers(word)), symbols).is_some() {
                     return None;
                 }
             }
         }
-        let views: Option<BTreeSet<_>> = lemma.views.iter().map(|row| word_view(model, lemma, row)).collect();
-        let views = views.filter(|views| views.len() == lemma.views.len())?;
-        Some(Self { depth, views, below })
+        let order = parts.iter().map(|part| part.words.iter().map(|word| numbers(word)).collect()).collect();
+        let mut claim = Self { depth, views: BTreeSet::new(), below, leaders, order };
+        let rows: BTreeSet<_> = lemma.views.iter().collect();
+        for row in &rows {
+            claim.views.extend(claim.unfold(model, row)?);
+        }
+        (rows.len() == lemma.views.len()).then_some(claim)
+    }
+
+    /// All views that a row stands for, if it has the words of interchangeable threads in the order of their numbers.
+    fn unfold(&self, model: &Model, row: &[u32]) -> Option<Vec<WordView>> {
+        let ascend =
+            |one: usize, other: usize| self.leaders[one] != self.leaders[other] || row[one + 1] <= row[other + 1];
+        let ordered = (0..self.order.len()).all(|other| (0..other).all(|one| ascend(one, other)));
+        let word = |(words, &number): (&Vec<Word>, &u32)| words.get(number as usize).cloned();
+        let view = |row: Vec<u32>| Some((row[0], self.order.iter().zip(&row[1..]).map(word).collect::<Option<_>>()?));
+        let views = arrangements(&self.leaders, row).into_iter().map(view).collect::<Option<_>>()?;
+        (ordered && row[0] < model.shared().count()).then_some(views)
+    }
+
+    /// The view of an orbit that would be its row: unknown words come last. Where it is missing, an earlier lemma has to
+    /// exclude this one.
+    fn as_listed(&self, view: &WordView) -> WordView {
+        let mut listed = view.clone();
+        for &leader in &self.leaders {
+            let group: Vec<_> = (0..self.leaders.len()).filter(|&thread| self.leaders[thread] == leader).collect();
+            let mut words: Vec<_> = group.iter().map(|&thread| view.1[thread].clone()).collect();
+            let number = |word: &Word| self.order[leader].iter().position(|own| own == word);
+            words.sort_by_key(|word| number(word).unwrap_or(usize::MAX));
+            group.iter().zip(words).for_each(|(&thread, word)| listed.1[thread] = word);
+        }
+        listed
     }
 
     pub(crate) fn lists(&self, thread: usize, text: &[u32]) -> bool {
@@ -97,8 +135,8 @@ impl Claim {
     /// Whether all that a rule makes of a view is listed.
     pub(crate) fn allows(&self, view: &WordView, thread: usize, rule: &Rule, earlier: &[Self]) -> bool {
         self.results(view, thread, rule).into_iter().all(|(next, text)| {
-            let known = self.views.contains(&next) || earlier.iter().any(|lemma| lemma.excludes(&next, self.depth));
-            known && self.lists(thread, &text)
+            let excluded = |lemma: &Self| lemma.excludes(&self.as_listed(&next), self.depth);
+            (self.views.contains(&next) || earlier.iter().any(excluded)) && self.lists(thread, &text)
         })
     }
 
@@ -147,19 +185,26 @@ impl Claim {
     /// The least set that holds initially and is closed, relative to earlier lemmas; `None` if it is large.
     pub(crate) fn least(model: &Model, depth: usize, earlier: &[Self]) -> Option<Self> {
         let views = BTreeSet::from([view_of(model.init(), depth)]);
-        let mut least = Self { depth, views, below: BTreeMap::new() };
+        let threads = model.threads().len();
+        let (leaders, order) = ((0..threads).collect(), vec![vec![]; threads]);
+        let mut least = Self { depth, views, below: BTreeMap::new(), leaders, order };
         for (thread, stack) in model.init().stacks.iter().enumerate() {
             least.list(thread, &text(stack));
         }
+        least.closed(model, earlier)
+    }
+
+    /// The least closed set that contains this one.
+    pub(crate) fn closed(mut self, model: &Model, earlier: &[Self]) -> Option<Self> {
         let size = |claim: &Self| (claim.views.len(), claim.below.values().map(BTreeSet::len).sum::<usize>());
         let mut before = (0, 0);
-        while size(&least) != before && least.views.len() <= LARGEST_SAMPLE {
-            before = size(&least);
-            for view in least.views.clone() {
-                least.add_successors(model, &view, earlier);
+        while size(&self) != before && self.views.len() <= LARGEST_SAMPLE {
+            before = size(&self);
+            for view in self.views.clone() {
+                self.add_successors(model, &view, earlier);
             }
         }
-        (least.views.len() <= LARGEST_SAMPLE).then_some(least)
+        (self.views.len() <= LARGEST_SAMPLE).then_some(self)
     }
 
     pub(crate) fn add_successors(&mut self, model: &Model, view: &WordView, earlier: &[Self]) {
@@ -181,28 +226,19 @@ impl Claim {
             self.below.entry((thread, word)).or_default().insert(stretch[self.depth]);
         }
     }
+}
 
-    /// The claim in the form of a certificate.
-    pub(crate) fn lemma(&self, threads: usize) -> Lemma {
-        let words = |thread: usize| self.views.iter().map(|view| &view.1[thread]).collect::<BTreeSet<_>>();
-        let words: Vec<Vec<_>> = (0..threads).map(|thread| words(thread).into_iter().collect()).collect();
-        let number = |(thread, word): (usize, &Word)| {
-            words[thread].iter().position(|&own| own == word).expect("the word of a view") as u32
-        };
-        let row = |view: &WordView| [view.0].into_iter().chain(view.1.iter().enumerate().map(number)).collect();
-        let part = |thread: usize| LemmaThread {
-            like: None,
-            words: words[thread].iter().map(|word| symbols(word)).collect(),
-            below: (self.below.iter().filter(|((owner, _), _)| *owner == thread))
-                .map(|((_, word), listed)| (symbols(word), listed.iter().copied().map(Symbol).collect()))
-                .collect(),
-        };
-        Lemma {
-            depth: self.depth as u32,
-            threads: (0..threads).map(part).collect(),
-            views: rows(threads + 1, self.views.iter().map(row)),
+/// For each thread the first of those with which it is said to be interchangeable, if that is true of all of them.
+fn leaders(model: &Model, lemma: &Lemma) -> Option<Vec<usize>> {
+    let leader = |(number, part): (usize, &LemmaThread)| match part.like {
+        None => Some(number),
+        Some(leader) => {
+            let earlier = leader < number && lemma.threads[leader].like.is_none();
+            let silent = part.words.is_empty() && part.below.is_empty();
+            (earlier && silent && interchangeable(model, leader, number)).then_some(leader)
         }
-    }
+    };
+    lemma.threads.iter().enumerate().map(leader).collect()
 }
 
 pub(crate) fn symbols(word: &[u32]) -> Vec<Symbol> {
@@ -234,10 +270,4 @@ pub(crate) fn is_word(word: &[u32], depth: usize, symbols: u32) -> bool {
         None => word.len() == depth,
     };
     ends && word.iter().all(|&symbol| symbol < symbols)
-}
-
-pub(crate) fn word_view(model: &Model, lemma: &Lemma, row: &[u32]) -> Option<WordView> {
-    let word = |(part, &number): (&LemmaThread, &u32)| part.words.get(number as usize).map(|w| numbers(w));
-    let words = lemma.threads.iter().zip(&row[1..]).map(word).collect::<Option<_>>()?;
-    (row[0] < model.shared().count()).then_some((row[0], words))
 }

@@ -6,12 +6,19 @@
 //! and keeps the certificate. Not every change makes a proof wrong, which is why the expected answer is computed and
 //! not assumed; where it is known beforehand (a view less, a violating view more, another model's digest) it is
 //! asserted as well.
+//!
+//! Certificates with interchangeable threads are made here, of systems in which some threads are copies of others: the
+//! judge's least set of views is folded into orbits.
 
 mod certificates;
+mod groupings;
 mod judge;
 mod models;
+mod orbits;
 mod proofs;
 mod samples;
+mod symmetric;
+mod symmetry;
 mod traces;
 
 use tepui_tests::oracle::Cap;

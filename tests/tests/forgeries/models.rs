@@ -10,7 +10,7 @@ pub(crate) fn change_model(model: &Model, rng: &mut Rng) -> Option<Model> {
     let mut properties = model.properties().to_vec();
     let number = rng.usize(0..threads.len());
     let symbols = threads[number].symbol_count();
-    match rng.u32(0..6) {
+    match rng.u32(0..7) {
         0 => init.shared = Shared(rng.u32(0..model.shared().count())),
         1 => init.stacks[number].insert(0, Symbol(rng.u32(1..symbols.max(2)))),
         2 => drop(init.stacks[number].pop()),
@@ -24,6 +24,7 @@ pub(crate) fn change_model(model: &Model, rng: &mut Rng) -> Option<Model> {
             let at = rng.usize(0..threads[number].rules.len());
             threads[number].rules[at] = random_rule(rng, model.shared().count(), symbols);
         }
+        5 => threads[number].symbols.push("more".to_owned()),
         _ => threads[number].rules.push(random_rule(rng, model.shared().count(), symbols)),
     }
     Model::new(model.shared().clone(), threads, init, properties).ok()

@@ -4,6 +4,7 @@ use fastrand::Rng;
 use tepui_cert::{Certificate, Lemma, Rows};
 use tepui_model::pushdown::{Model, Pattern, Property, Shared, Symbol};
 
+use crate::orbits::{claimed_groups, sort};
 use crate::samples::*;
 
 pub(crate) fn rows(width: usize, rows: impl IntoIterator<Item = Vec<u32>>) -> Rows {
@@ -110,6 +111,11 @@ pub(crate) fn change_words(certificate: &Certificate, rng: &mut Rng) -> Vec<Cert
     let mut forged = Vec::new();
     for (number, lemma) in certificate.lemmas.iter().enumerate() {
         for (thread, part) in lemma.threads.iter().enumerate() {
+            if part.words.is_empty() {
+                let word = vec![Symbol(rng.u32(0..3)); lemma.depth as usize];
+                forged.push(with_lemma(certificate, number, |lemma| lemma.threads[thread].words.push(word)));
+                continue;
+            }
             let (one, other) = (rng.usize(0..part.words.len()), rng.usize(0..part.words.len()));
             let symbol = Symbol(rng.u32(0..5));
             let mut with_words = |change: &dyn Fn(&mut Vec<Vec<Symbol>>)| {
@@ -200,7 +206,9 @@ pub(crate) fn change_claims(certificate: &Certificate) -> Vec<Certificate> {
 /// A row that violates a property, with words added to the lemma where it lacks one with the right top.
 pub(crate) fn violating_row(lemma: &mut Lemma, pattern: &Pattern) -> Vec<u32> {
     let mut row = vec![pattern.shared.map_or(0, |shared| shared.0)];
-    for (part, top) in lemma.threads.iter_mut().zip(&pattern.tops) {
+    let leaders = claimed_groups(lemma);
+    for (&leader, top) in leaders.iter().zip(&pattern.tops) {
+        let part = &mut lemma.threads[leader];
         let top = top.unwrap_or(part.words[0][0]);
         let found = part.words.iter().position(|word| word[0] == top);
         row.push(found.unwrap_or_else(|| {
@@ -211,7 +219,7 @@ pub(crate) fn violating_row(lemma: &mut Lemma, pattern: &Pattern) -> Vec<u32> {
             part.words.len() - 1
         }) as u32);
     }
-    row
+    sort(&leaders, &row)
 }
 
 /// One violating view more, in one of the lemmas.
@@ -228,12 +236,11 @@ pub(crate) fn add_violations(model: &Model, certificate: &Certificate, number: u
     patterns.map(add).collect()
 }
 
-pub(crate) fn add_random_view(certificate: &mut Certificate, shared_count: u32, rng: &mut Rng) {
-    let number = rng.usize(0..certificate.lemmas.len());
-    let lemma = &mut certificate.lemmas[number];
+pub(crate) fn add_random_view(lemma: &mut Lemma, shared_count: u32, rng: &mut Rng) {
+    let leaders = claimed_groups(lemma);
     let mut row = vec![rng.u32(0..shared_count)];
-    row.extend(lemma.threads.iter().map(|part| rng.u32(0..part.words.len() as u32)));
-    lemma.views.push(row);
+    row.extend(leaders.iter().map(|&leader| rng.u32(0..lemma.threads[leader].words.len() as u32)));
+    lemma.views.push(sort(&leaders, &row));
 }
 
 /// Views, words and symbols added here and there; some of these are still proofs.
@@ -243,7 +250,8 @@ pub(crate) fn additions(model: &Model, certificate: &Certificate, rng: &mut Rng)
         for _ in 0..rng.usize(1..=2) {
             let every_below = change_below(&forged);
             if rng.bool() || every_below.is_empty() {
-                add_random_view(&mut forged, model.shared().count(), rng);
+                let number = rng.usize(0..forged.lemmas.len());
+                add_random_view(&mut forged.lemmas[number], model.shared().count(), rng);
             } else {
                 forged = every_below[rng.usize(0..every_below.len())].clone();
             }

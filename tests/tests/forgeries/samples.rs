@@ -48,12 +48,11 @@ pub(crate) fn sort_of(model: &Model, certificate: &Certificate) -> Sort {
 
 /// A deep proof and the coarser ones that lean on it; a coarse lemma before a deep one.
 pub(crate) fn longer_proofs(model: &Model, certificate: &Certificate) -> Vec<Certificate> {
-    let threads = model.threads().len();
     let [lemma] = certificate.lemmas.as_slice() else { return vec![] };
     let Some(claim) = Claim::of(model, lemma).filter(|claim| claim.depth > 1) else { return vec![] };
-    let alone = Claim::least(model, 1, &[]).map(|first| vec![first.lemma(threads), lemma.clone()]);
+    let alone = Claim::least(model, 1, &[]).map(|first| vec![first.lemma(), lemma.clone()]);
     let earlier = [claim];
-    let leaning = |depth: usize| Claim::least(model, depth, &earlier).map(|claim| claim.lemma(threads));
+    let leaning = |depth: usize| Claim::least(model, depth, &earlier).map(|claim| claim.lemma());
     let chain = leaning(1).map(|second| vec![lemma.clone(), second]);
     let long = leaning(2).zip(leaning(1)).map(|(third, second)| vec![lemma.clone(), second, third]);
     let with = |lemmas| Certificate { lemmas, ..certificate.clone() };
@@ -81,7 +80,12 @@ pub(crate) fn handmade() -> Vec<Model> {
 }
 
 pub(crate) fn run(model: &Model, engine: Choice) -> Outcome {
-    let options = Options { engine, bound_limit: Some(vec![8]), cores: tepui::Cores::new(1), ..Options::default() };
+    let limit = match engine {
+        Choice::Closure => 3,
+        Choice::Delays => 5,
+        _ => 8,
+    };
+    let options = Options { engine, bound_limit: Some(vec![limit]), cores: tepui::Cores::new(1), ..Options::default() };
     verify(model, &options, &Budget::unlimited()).expect("there is no matching")
 }
 
@@ -96,7 +100,8 @@ pub(crate) fn proof(model: &Model, outcome: &Outcome) -> Option<(Model, Certific
     Some((model.clone().with_properties(properties).expect("they are its own"), certificate))
 }
 
-pub(crate) const ENGINES: [Choice; 4] = [Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic];
+pub(crate) const ENGINES: [Choice; 6] =
+    [Choice::Closure, Choice::Delays, Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic];
 
 pub(crate) fn random_model(seed: u64) -> Model {
     let shape = [Shape::Any, Shape::FiniteContext, Shape::Recursive][seed as usize % 3];

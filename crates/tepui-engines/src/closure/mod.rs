@@ -82,7 +82,7 @@ impl Engine for Closure {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Round {
-        let stopped = self.search.explore(budget).and_then(|()| budget.look()).err();
+        let stopped = self.search.advance(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violated.iter().enumerate().filter(|(_, violated)| **violated);
         Round {
             states: self.search.explorer.states.len() as u64,

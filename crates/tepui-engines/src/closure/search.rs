@@ -99,7 +99,7 @@ impl Search {
         }
     }
 
-    /// The depth of the stage that the next call of [`explore`](Self::explore) begins or continues.
+    /// The depth of the stage that the next call of [`advance`](Self::advance) begins or continues.
     pub fn stage(&self) -> usize {
         self.stage
     }
@@ -128,7 +128,7 @@ impl Search {
     }
 
     /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth is closed.
-    pub fn explore(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    pub fn advance(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         if self.explorer.states.is_empty() {
             self.explorer.start(budget)?;
         }
