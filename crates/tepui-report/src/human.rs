@@ -255,6 +255,13 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
+        let could_be_shorter = |property: &PropertyOutcome| {
+            matches!(&property.verdict, Verdict::Unsafe(refuted)
+                if refuted.bound().is_none() && refuted.trace().contexts() > 1)
+        };
+        if outcome.properties.iter().any(could_be_shorter) {
+            next.push("--minimal finds the fewest contexts".to_owned());
+        }
     }
     if having(Status::Safe).next().is_some() {
         let all = having(Status::Safe).count() == outcome.properties.len();

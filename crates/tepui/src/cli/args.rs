@@ -42,8 +42,8 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
     Verify(VerifyArgs),
     /// Explore up to a bound, as a bounded checker does; never a proof
     #[command(after_help = "Examples:
-  tepui explore driver.cpds --engine contexts --bound 5
-  tepui explore driver.cpds --engine delays --rounds 8 --delays 3")]
+  tepui explore driver.cpds --bound 5                  up to 5 contexts
+  tepui explore driver.cpds --rounds 8 --delays 3      round-robin with delays")]
     Explore(ExploreArgs),
     /// Check a certificate with the independent checker
     #[command(after_help = "Example:
@@ -148,7 +148,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Explore no bound beyond this one; without a proof by then, the answer is unknown
+    /// Explore no bound of the engine beyond this one; without a proof by then, the answer is unknown
     #[arg(long, value_name = "K")]
     pub(crate) bound_limit: Option<u32>,
     /// Besides the answer, find the smallest bound: the cutoff of a proof, the bound of a violation (auto only)

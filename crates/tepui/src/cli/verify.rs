@@ -37,12 +37,18 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    only_for("--rounds and --delays", args.rounds.is_some(), args.run.choice(), &[Choice::Delays])?;
+    only_for("--rounds and --delays", args.rounds.is_some(), args.run.choice(), &[Choice::Auto, Choice::Delays])?;
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
         (None, rounds, delays) => rounds.into_iter().chain(delays).collect(),
     };
-    let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run)? };
+    // Without a choice, the engine is one whose bound limits schedules.
+    let engine = match args.run.choice() {
+        Choice::Auto if args.rounds.is_some() => Choice::Delays,
+        Choice::Auto => Choice::Contexts,
+        chosen => chosen,
+    };
+    let options = Options { engine, bound_limit: Some(limit), prove: false, ..base_options(&args.run)? };
     run(&loaded, &args.run, &options, None)
 }
 

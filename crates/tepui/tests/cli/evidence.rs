@@ -97,7 +97,7 @@ fn evidence_is_written_only_for_what_was_found() {
     let room = Room::new();
     room.expect("verify lock.cpds --trace x.trace", 0);
     room.expect("verify race.cpds --certificate x.cert", 1);
-    room.expect("verify race.cpds --certificate x.cert --trace x.trace --bound-limit 1", 3);
+    room.expect("verify race.cpds --certificate x.cert --trace x.trace --engine contexts --bound-limit 1", 3);
     assert!(!room.path("x.trace").exists() && !room.path("x.cert").exists());
 }
 

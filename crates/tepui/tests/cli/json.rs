@@ -13,15 +13,18 @@ const DOCUMENT: &[Field] = &[
     ("model_digest", is_digest, "64 hexadecimal digits"),
     ("verdict", |value| ["safe", "unsafe", "unknown"].iter().any(|word| value == word), "a verdict"),
     ("reason", |value| value.is_null() || holds(value, REASON), "nothing, or a reason"),
-    ("engine", |value| value.as_str().is_some_and(|name| name.starts_with("contexts")), "an engine"),
-    ("resource", |value| value == "contexts", "contexts"),
-    ("cutoff", is_number_or_null, "nothing, or a number"),
-    ("bound_reached", is_number_or_null, "nothing, or a number"),
+    ("engine", is_engine, "an engine"),
+    ("resource", |value| ["contexts", "symbols", "rounds and delays"].iter().any(|word| value == word), "a resource"),
+    ("cutoff", |value| value.is_null() || is_bound(value), "nothing, or a bound"),
+    ("bound_reached", |value| value.is_null() || is_bound(value), "nothing, or a bound"),
     ("views", Value::is_u64, "a number"),
     ("view_depth", is_number_or_null, "nothing, or a number"),
     ("states", Value::is_u64, "a number"),
     ("steps", Value::is_u64, "a number"),
     ("seconds", is_seconds, "seconds"),
+    ("bytes_per_state", |value| value.is_null() || value.is_f64(), "nothing, or a number"),
+    ("obstacles", Value::is_array, "a list"),
+    ("violating_views", Value::is_array, "a list"),
     ("peak_memory_bytes", |value| value.as_u64().is_some_and(|bytes| bytes > 0), "a positive number"),
     ("self_checked", Value::is_boolean, "true or false"),
     ("trace", is_string_or_null, "nothing, or a path"),
@@ -35,7 +38,8 @@ const REASON: &[Field] = &[("kind", Value::is_string, "a word"), ("message", Val
 const PROPERTY: &[Field] = &[("name", Value::is_string, "a name"), ("verdict", Value::is_string, "a verdict")];
 
 const ITERATION: &[Field] = &[
-    ("bound", Value::is_u64, "a number"),
+    ("bound", is_bound, "a bound"),
+    ("open", Value::is_u64, "a number"),
     ("states", Value::is_u64, "a number"),
     ("new_states", Value::is_u64, "a number"),
     ("views", Value::is_u64, "a number"),
@@ -55,6 +59,15 @@ const STEP: &[Field] = &[
 
 fn is_digest(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn is_engine(value: &Value) -> bool {
+    value.as_str().is_some_and(|name| name.starts_with("contexts") || ["closure", "delays"].contains(&name))
+}
+
+/// A number, or an object of numbers.
+fn is_bound(value: &Value) -> bool {
+    value.is_u64() || value.as_object().is_some_and(|parts| parts.len() == 2 && parts.values().all(Value::is_u64))
 }
 
 fn is_seconds(value: &Value) -> bool {
@@ -103,12 +116,20 @@ pub(crate) fn check(line: &str, document: &Value) {
 fn check_iterations(line: &str, document: &Value) {
     let list = document["iterations"].as_array().unwrap();
     let number = |iteration: &Value, name: &str| iteration[name].as_u64().unwrap();
-    assert!(list.first().is_none_or(|first| number(first, "bound") == 0), "{line}: the first bound is 0");
+    let bound = |iteration: &Value| -> Vec<u64> {
+        match &iteration["bound"] {
+            Value::Object(parts) => ["rounds", "delays"].map(|name| parts[name].as_u64().unwrap()).to_vec(),
+            number => vec![number.as_u64().unwrap()],
+        }
+    };
+    let counts = document["resource"] != "symbols";
+    assert!(!counts || list.first().is_none_or(|first| bound(first)[0] == 0), "{line}: the first bound is 0");
     for (before, after) in list.iter().zip(list.iter().skip(1)) {
         let growth = |name: &str| number(after, name) - number(before, name);
-        assert!(growth("bound") > 0, "{line}: bounds ascend");
+        let step: u64 = bound(after).iter().zip(bound(before)).map(|(after, before)| after - before).sum();
+        assert!(step > 0 || !counts, "{line}: bounds ascend");
         assert_eq!(growth("views"), number(after, "new_views"), "{line}: {after}");
-        match growth("bound") {
+        match step {
             1 => assert_eq!(growth("states"), number(after, "new_states"), "{line}: {after}"),
             _ => assert!(growth("states") >= number(after, "new_states"), "{line}: {after}"),
         }
@@ -133,12 +154,13 @@ const CASES: &[Case] = &[
             ("/verdict", r#""safe""#),
             ("/file", r#""lock.cpds""#),
             ("/reason", "null"),
-            ("/engine", r#""contexts-explicit""#),
-            ("/cutoff", "1"),
-            ("/bound_reached", "2"),
+            ("/engine", r#""closure""#),
+            ("/resource", r#""symbols""#),
+            ("/cutoff", "null"),
+            ("/bound_reached", "1"),
             ("/views", "7"),
             ("/view_depth", "1"),
-            ("/states", "7"),
+            ("/obstacles", "[]"),
             ("/self_checked", "false"),
             ("/trace", "null"),
             ("/certificate", "null"),
@@ -155,10 +177,37 @@ const CASES: &[Case] = &[
         0,
         &[("/engine", r#""contexts-symbolic""#), ("/cutoff", "3"), ("/view_depth", "4"), ("/views", "5")],
     ),
+    (
+        "verify lock.cpds --engine contexts-explicit --no-symmetry",
+        0,
+        &[
+            ("/engine", r#""contexts-explicit""#),
+            ("/cutoff", "1"),
+            ("/bound_reached", "2"),
+            ("/views", "7"),
+            ("/states", "7"),
+        ],
+    ),
+    ("verify lock.cpds --minimal", 0, &[("/resource", r#""contexts""#), ("/cutoff", "1"), ("/views", "7")]),
+    (
+        "verify lock.cpds --minimal=delays",
+        0,
+        &[("/engine", r#""delays""#), ("/resource", r#""rounds and delays""#), ("/views", "7")],
+    ),
+    (
+        "verify race.cpds --engine delays",
+        1,
+        &[("/properties/0/bound/rounds", "2"), ("/properties/0/contexts", "4"), ("/engine", r#""delays""#)],
+    ),
+    (
+        "explore race.cpds --rounds 2 --delays 0",
+        1,
+        &[("/engine", r#""delays""#), ("/violating_views", r#"["set|critical,critical"]"#)],
+    ),
     ("verify open.cpds", 0, &[("/verdict", r#""safe""#), ("/views", "2")]),
     ("verify race.cpds --all-views", 0, &[("/verdict", r#""safe""#), ("/views", "13")]),
     (
-        "verify race.cpds --trace y.trace --certificate y.cert",
+        "verify race.cpds --trace y.trace --certificate y.cert --minimal",
         1,
         &[
             ("/verdict", r#""unsafe""#),
@@ -170,11 +219,12 @@ const CASES: &[Case] = &[
             ("/properties/0/name", r#""both-critical""#),
             ("/properties/0/verdict", r#""unsafe""#),
             ("/properties/0/bound", "3"),
+            ("/properties/0/contexts", "3"),
             ("/properties/0/start", r#""clear|test,test""#),
         ],
     ),
     (
-        "verify mixed.cpds --trace z.trace --certificate z.cert",
+        "verify mixed.cpds --trace z.trace --certificate z.cert --engine contexts",
         1,
         &[
             ("/verdict", r#""unsafe""#),
@@ -186,7 +236,7 @@ const CASES: &[Case] = &[
         ],
     ),
     (
-        "verify race.cpds --bound-limit 2",
+        "verify race.cpds --bound-limit 2 --engine contexts",
         3,
         &[
             ("/verdict", r#""unknown""#),
@@ -198,7 +248,7 @@ const CASES: &[Case] = &[
         ],
     ),
     (
-        "verify mixed.cpds --bound-limit 1",
+        "verify mixed.cpds --bound-limit 1 --engine contexts",
         3,
         &[("/verdict", r#""unknown""#), ("/reason/kind", r#""bound-limit""#), ("/bound_reached", "1")],
     ),
@@ -251,7 +301,7 @@ fn the_paths_in_a_document_are_those_of_files() {
 
 #[test]
 fn a_violation_comes_with_its_steps() {
-    let document = document(&Room::new(), "verify race.cpds", 1);
+    let document = document(&Room::new(), "verify race.cpds --engine contexts", 1);
     let steps = &properties(&document)[0]["steps"];
     assert!(is_list_of(steps, STEP), "{steps}");
     let shown: Vec<_> = steps.as_array().unwrap().iter().map(|step| step["state"].as_str().unwrap()).collect();
