@@ -1,5 +1,6 @@
-//! Techniques, one folder each; none knows another. What several of them need lives in [`pushdown`] (compiled rules,
-//! over-approximations, finiteness) and [`packed`] (sets of tuples in a few bytes each).
+//! Techniques, one folder each; none knows another. What several of them need stands beside them: [`system`] is what they
+//! know of a model, [`explorer`] takes its steps on all threads of the [`crew`], [`packed`] holds states and views in a
+//! few bytes each, [`symmetry`] is about interchangeable threads, and [`pushdown`] is all that has to do with stacks.
 
 pub mod closure;
 pub mod contexts;

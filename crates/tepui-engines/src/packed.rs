@@ -2,7 +2,7 @@
 //!
 //! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need (no field
 //! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds their 32-bit
-//! numbers. So a set of tuples of up to 64 bits costs 8 bytes a row plus 10 to 16 bytes of table, and the row
+//! numbers. So a set of tuples of up to 64 bits costs 8 bytes a row plus 11 to 16 bytes of table, and the row
 //! number is an identity that other vectors can be indexed by. Fields start narrow; when a value does not fit, all
 //! rows are packed anew with one more bit for that field than the value needs. That happens at most 32 times for a
 //! field.

@@ -132,7 +132,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             views => format!("none of the {} views that can be reached needs", grouped(views)),
         };
         facts.push(("cutoff", format!("{cutoff}: {all} more")));
-        if cutoff.amounts().len() > 1 {
+        if cutoff.amounts().len() > 1 && outcome.evidence().is_some_and(|evidence| evidence.kind != "closure") {
             facts.push(("bound", format!("the plateau that proves it ends at {}", last.bound)));
         }
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {

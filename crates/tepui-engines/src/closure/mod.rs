@@ -1,10 +1,9 @@
 //! Closure-driven search: no bound, one representative of each view, until the views are closed.
 //!
-//! [`search`] is the search and the proof that it is fair, [`obligations`] what a proof still owes, [`trace`] the way to
-//! a violation. What the driver calls a bound is the number of symbols of each stack by which representatives are told
+//! [`search`] is the search and the proof that it is fair, [`obligations`](crate::pushdown::obligations) what a proof
+//! still owes, [`trace`] the way to a violation. What the driver calls a bound is the number of symbols of each stack by which representatives are told
 //! apart; it orders the search and limits no schedule, so no smallest one is reported.
 
-pub mod obligations;
 pub mod search;
 pub mod trace;
 
@@ -16,11 +15,11 @@ use crate::crew::{Cores, Crew};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::evidence::{certified, evidence};
+use crate::pushdown::obligations::Obligations;
 use crate::pushdown::shorten::shorten;
 use crate::pushdown::system::Pushdown;
 use crate::pushdown::trace::trace as in_real_threads;
 use crate::symmetry::Symmetry;
-use obligations::Obligations;
 use search::Search;
 
 /// How many failing views are reported.
@@ -142,10 +141,10 @@ impl Engine for Closure {
             depth => format!("showing the topmost {depth} symbols of each stack"),
         };
         let count = match best.open() {
-            1 => "1 view fails".to_owned(),
-            open => format!("{open} views fail"),
+            1 => "1 view that a pop may lead to has not been reached".to_owned(),
+            open => format!("{open} views that pops may lead to have not been reached"),
         };
-        let mut obstacles = vec![format!("with views {depth}, {count} to be closed under pops")];
+        let mut obstacles = vec![format!("with views {depth}, {count}")];
         obstacles.extend(best.explain(compiled, EXPLAINED));
         obstacles
     }

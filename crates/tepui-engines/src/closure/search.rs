@@ -14,8 +14,8 @@
 //! *Each stage ends*: there are finitely many views of depth m.
 //!
 //! *The search is fair*: every reachable state is found. Let a state be reached by a path on which no stack is higher
-//! than h. In a stage m > h, two states none of whose stacks is higher than h show the same view only if they are
-//! equal. So, by induction along the path, each of its states is stored by the end of that stage: the first one is the
+//! than h. In a stage m > h, a state none of whose stacks is higher than h shows a view that no other state shows: each
+//! word ends with the marker of the empty stack. So, by induction along the path, each of its states is stored by the end of that stage: the first one is the
 //! initial state; and if one is stored, it is either expanded or has the same view of depth m as a representative,
 //! which then is the state itself; so it is expanded, and the next one is stored. Hence a violation that breadth-first
 //! search finds at depth d is found by the end of the first stage beyond d plus the height of the initial stacks.
@@ -23,18 +23,23 @@
 //! *It stops where all is known*: if no state waits and none is left to expand, U is all of R, and the depths go on
 //! growing without a search, at the latest until they exceed every stack; then views are states, and are closed.
 
+use std::collections::VecDeque;
+
 use tepui_core::{Budget, Stop};
 
-use super::obligations::Obligations;
 use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor};
 use crate::pushdown::compiled::Compiled;
+use crate::pushdown::obligations::Obligations;
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::{Locals as _, Pushdown};
 use crate::symmetry::Symmetry;
 
 /// The fewest and the most states that are expanded before obligations are looked at again.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
+
+/// A batch of so many is filled with states that are not urgent; the threads need something to share.
+const FULL: usize = 1 << 13;
 
 /// A state to be expanded, with a bit for each depth at which it is the first to show its view.
 type Candidate = (u32, u64);
@@ -47,14 +52,16 @@ pub struct Search {
     pub depths: Vec<Obligations>,
     /// How many views of the first depth there are, permutations of interchangeable threads counted.
     pub view_count: u64,
+    /// How many views of the first depth have been counted.
+    reported: u32,
     /// For each property, whether it is violated.
     pub violated: Vec<bool>,
     /// The depth of the next stage, or of the one that is not finished.
     stage: usize,
     begun: bool,
     /// To be expanded, those with open obligations apart.
-    urgent: Vec<Candidate>,
-    ordinary: Vec<Candidate>,
+    urgent: VecDeque<Candidate>,
+    ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
     waiting: Vec<u32>,
     expanded: Vec<bool>,
@@ -89,11 +96,12 @@ impl Search {
             explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
             depths: Vec::new(),
             view_count: 0,
+            reported: 0,
             violated,
             stage: depth.max(1),
             begun: false,
-            urgent: Vec::new(),
-            ordinary: Vec::new(),
+            urgent: VecDeque::new(),
+            ordinary: VecDeque::new(),
             waiting: Vec::new(),
             expanded: Vec::new(),
         }
@@ -123,7 +131,7 @@ impl Search {
     pub fn bytes(&self) -> u64 {
         let depths: u64 = self.depths.iter().map(Obligations::bytes).sum();
         let Explorer { states, system, .. } = &self.explorer;
-        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 8 + self.waiting.capacity() * 4;
+        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.waiting.capacity() * 4;
         states.bytes() + system.locals.bytes() + depths + (lists + self.expanded.len()) as u64
     }
 
@@ -139,13 +147,15 @@ impl Search {
         }
         while self.closed().is_none() && self.violations() == violations {
             let most = (self.explorer.states.len() / 2).clamp(*BATCH.start(), *BATCH.end());
-            let queue = if self.urgent.is_empty() { &mut self.ordinary } else { &mut self.urgent };
-            if queue.is_empty() {
+            let mut batch: Vec<_> = self.urgent.drain(..most.min(self.urgent.len())).collect();
+            // A few that are urgent are not worth a batch of their own.
+            let more = most.min(FULL).saturating_sub(batch.len());
+            batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
+            if batch.is_empty() {
                 self.begun = false;
                 self.stage = next_stage(self.stage);
                 break;
             }
-            let batch: Vec<_> = queue.drain(..most.min(queue.len())).collect();
             self.expand(&batch, budget)?;
         }
         Ok(())
@@ -165,16 +175,24 @@ impl Search {
             (0..self.depths.len()).filter(first).for_each(|index| self.depths[index].has_expanded());
         }
         let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
-        self.sort_in(&found, budget)?;
+        self.sort_in(&found);
+        self.report_views();
         stopped.map_or(Ok(()), Err)?;
+        for index in 0..self.depths.len() {
+            let first = batch.iter().filter(|(_, depths)| depths & 1 << index != 0).map(|&(state, _)| state);
+            let first: Vec<_> = first.collect();
+            let Explorer { system, states, crew, .. } = &self.explorer;
+            let views = self.depths[index].add(system, states, &first, crew);
+            self.depths[index].look_at(&views, &system.compiled, &system.symmetry, crew, budget)?;
+        }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
         Ok(())
     }
 
     /// New states: those with a view of their own in this stage are to be expanded, the others wait.
-    fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+    fn sort_in(&mut self, found: &[u32]) {
         self.expanded.resize(self.explorer.states.len(), false);
-        let Some(last) = self.depths.len().checked_sub(1) else { return Ok(()) };
+        let Some(last) = self.depths.len().checked_sub(1) else { return };
         let mut candidates = self.add(last, found);
         let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
         let mut urgent = vec![false; states.len()];
@@ -190,9 +208,8 @@ impl Search {
             }
         }
         for (candidate, urgent) in candidates.into_iter().zip(urgent) {
-            if urgent { self.urgent.push(candidate) } else { self.ordinary.push(candidate) }
+            if urgent { self.urgent.push_back(candidate) } else { self.ordinary.push_back(candidate) }
         }
-        self.update(budget)
     }
 
     /// Adds the views of states at the last depth; returns those that are the first to show theirs, the rest wait.
@@ -222,6 +239,7 @@ impl Search {
         self.expanded.resize(count as usize, false);
         let done: Vec<u32> = (0..count).filter(|&state| self.expanded[state as usize]).collect();
         self.add(last, &done);
+        let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
         let waiting = match last {
             0 => (0..count).collect(),
             _ => std::mem::take(&mut self.waiting),
@@ -231,9 +249,11 @@ impl Search {
         for (state, wanted) in waiting.into_iter().zip(wanted) {
             if wanted { urgent.push(state) } else { ordinary.push(state) }
         }
-        self.urgent = self.add(last, &urgent);
-        self.ordinary = self.add(last, &ordinary);
-        self.update(budget)
+        self.urgent = self.add(last, &urgent).into();
+        self.ordinary = self.add(last, &ordinary).into();
+        self.report_views();
+        let Explorer { system, crew, .. } = &self.explorer;
+        self.depths[last].look_at(&shown, &system.compiled, &system.symmetry, crew, budget)
     }
 
     /// Which states show views with open obligations at some smaller depth.
@@ -247,12 +267,12 @@ impl Search {
         wanted
     }
 
-    /// Brings obligations, the number of views and violations up to date.
-    fn update(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    /// Brings the number of views and the violations up to date.
+    fn report_views(&mut self) {
         let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
-        let Some(reported) = self.depths.first() else { return Ok(()) };
+        let Some(reported) = self.depths.first() else { return };
         let mut view = vec![0; reported.views.width()];
-        for number in reported.looked_at()..reported.views.len() as u32 {
+        for number in std::mem::replace(&mut self.reported, reported.views.len() as u32)..reported.views.len() as u32 {
             reported.views.get(number, &mut view);
             self.view_count = self.view_count.saturating_add(symmetry.orbit(&view));
             (1..view.len()).for_each(|field| view[field] = reported.top(field - 1, view[field]).0);
@@ -260,7 +280,6 @@ impl Search {
                 *violated = *violated || compiled.violates(property, symmetry, &view);
             }
         }
-        self.depths.iter_mut().try_for_each(|depth| depth.update(compiled, symmetry, budget))
     }
 }
 

@@ -95,7 +95,12 @@ pub struct Contexts<L> {
     search: Search<L>,
     options: Options,
     test: GeneratorTest,
+    /// How many views the last plateau has, and the work that was done when it was first seen.
+    plateau: (usize, u64),
 }
+
+/// From this many views on, a test costs more than a second or so.
+const LARGE: usize = 100_000;
 
 /// An engine that enumerates states. Terminates its first level only where contexts are finite: ask
 /// [`finite_context`](crate::pushdown::finite_context::finite_context) before.
@@ -116,7 +121,24 @@ impl<L: Representation> Contexts<L> {
     fn new(name: &'static str, compiled: Compiled, locals: L, options: Options) -> Self {
         let test = GeneratorTest::new(options.z_depth);
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
-        Self { name, search: Search::new(compiled, locals, symmetry, Crew::of(options.cores)), options, test }
+        Self {
+            name,
+            search: Search::new(compiled, locals, symmetry, Crew::of(options.cores)),
+            options,
+            test,
+            plateau: (0, 0),
+        }
+    }
+
+    /// Whether it is worth waiting for a level without states instead of testing a large number of views: the levels since
+    /// the last new view have cost less than the test would.
+    fn collapse_is_near(&mut self, exhausted: bool, budget: &Budget) -> bool {
+        let views = self.search.views.len();
+        if self.plateau.0 < views {
+            self.plateau = (views, budget.work());
+        }
+        let spent = budget.work() - self.plateau.1;
+        self.options.states && !exhausted && views >= LARGE && spent < views as u64
     }
 
     fn list(&self, violating: bool) -> Vec<String> {
@@ -174,7 +196,7 @@ impl<L: Representation> Engine for Contexts<L> {
         if self.options.states && exhausted {
             evidence = L::collapsed(&mut self.search, budget)?;
         }
-        if self.options.views && evidence.is_none() {
+        if self.options.views && evidence.is_none() && !self.collapse_is_near(exhausted, budget) {
             let search = &self.search;
             let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
             let reached = Reached { views: &search.views, depth: 1, number: &top };

@@ -24,8 +24,6 @@ pub enum Fence<'f> {
     Open,
     /// To views that, cut to a smaller depth, are among those reached.
     Reached(Reached<'f>),
-    /// To no views but those that were preloaded.
-    Preloaded,
 }
 
 /// Views that were reached.
@@ -66,7 +64,12 @@ pub struct Abstraction<'a> {
     /// The view at hand, cut to the depth of the fence.
     cut: Vec<u32>,
     next: Vec<u32>,
+    /// Views that steps have led to and that have not been looked up yet, one row after the other.
+    targets: Vec<u32>,
 }
+
+/// How many views are looked up together.
+const GROUP: usize = 64;
 
 impl<'a> Abstraction<'a> {
     /// An empty set of views of the given depth, which is at least 1.
@@ -84,27 +87,29 @@ impl<'a> Abstraction<'a> {
             outer: vec![Vec::new(); threads],
             cut: vec![0; threads + 1],
             next: start.clone(),
+            targets: Vec::new(),
             start,
         }
-    }
-
-    /// The number of a stack's word, given top first with the marker at the end.
-    pub fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
-        self.grams.word_of(thread, stack)
     }
 
     /// Computes the least inductive set. Ends early when it has more than `limit` views, or leaves the fence.
     pub fn fixpoint(&mut self, limit: usize, fence: Fence<'_>, budget: &mut Budget) -> Result<Fixpoint, Stop> {
         let mut row = self.start.clone();
-        self.next.copy_from_slice(&row);
-        self.admit(fence);
+        self.targets.extend_from_slice(&row);
+        self.admit_all(fence);
         let mut expanded = 0;
-        while !self.escaped && (expanded < self.views.len() || self.grams.has_fresh()) {
+        loop {
+            if self.targets.len() > GROUP * row.len() || expanded == self.views.len() {
+                self.admit_all(fence);
+            }
+            if self.escaped || (expanded == self.views.len() && !self.grams.has_fresh()) {
+                break;
+            }
             let steps = if expanded < self.views.len() {
                 expanded += 1;
-                self.expand(expanded as u32 - 1, &mut row, fence)
+                self.expand(expanded as u32 - 1, &mut row)
             } else if let Some(fresh) = self.grams.next_fresh() {
-                self.wake(fresh, fence)
+                self.wake(fresh)
             } else {
                 0
             };
@@ -131,23 +136,27 @@ impl<'a> Abstraction<'a> {
         })
     }
 
-    /// Puts a view into the set before the fixpoint is computed: a row of a shared state and, for each thread, a number
-    /// from [`word_of`](Self::word_of).
-    pub fn preload(&mut self, row: &mut [u32]) {
-        self.symmetry.sort(row);
-        self.views.insert(row);
-    }
-
     /// The set as a lemma of a certificate.
     pub fn into_lemma(self) -> Lemma {
         lemma(self.compiled, self.symmetry, &self.grams, self.views)
+    }
+
+    /// Puts the views that steps have led to into the set.
+    fn admit_all(&mut self, fence: Fence<'_>) {
+        let mut targets = std::mem::take(&mut self.targets);
+        self.views.warm(&targets);
+        for target in targets.chunks_exact(self.next.len()) {
+            self.next.copy_from_slice(target);
+            self.admit(fence);
+        }
+        targets.clear();
+        self.targets = targets;
     }
 
     /// Puts the next view into the set, if it may be there.
     fn admit(&mut self, fence: Fence<'_>) {
         let known = |views: &PackedSet, row: &[u32]| views.find(row).is_some();
         match fence {
-            Fence::Preloaded => self.escaped |= !known(&self.views, &self.next),
             Fence::Reached(reached) => {
                 if !known(&self.views, &self.next) {
                     match self.was_reached(reached) {
@@ -180,7 +189,7 @@ impl<'a> Abstraction<'a> {
     }
 
     /// Adds the successors of one view; returns how many there were.
-    fn expand(&mut self, view: u32, row: &mut [u32], fence: Fence<'_>) -> u64 {
+    fn expand(&mut self, view: u32, row: &mut [u32]) -> u64 {
         self.views.get(view, row);
         let mut steps = 1;
         for thread in 0..row.len() - 1 {
@@ -192,15 +201,14 @@ impl<'a> Abstraction<'a> {
             for index in start..end {
                 match self.grams.reaction(thread, index) {
                     Reaction::Become(shared, word) => {
-                        self.step(row, thread, (shared, word), fence);
+                        self.step(row, thread, (shared, word));
                         steps += 1;
                     }
                     Reaction::Reveal(shared) => {
                         self.wait(thread, pair.1, (view, thread as u16, shared));
-                        for below in 0..self.grams.below(thread, pair.1).len() {
-                            let symbol = self.grams.below(thread, pair.1)[below];
-                            let word = self.grams.revealed(thread, pair.1, symbol);
-                            self.step(row, thread, (shared, word), fence);
+                        for index in 0..self.grams.revealed(thread, pair.1).len() {
+                            let word = self.grams.revealed(thread, pair.1)[index];
+                            self.step(row, thread, (shared, word));
                             steps += 1;
                         }
                     }
@@ -210,11 +218,12 @@ impl<'a> Abstraction<'a> {
         steps
     }
 
-    fn step(&mut self, row: &[u32], thread: usize, (shared, word): (u32, u32), fence: Fence<'_>) {
-        self.next.copy_from_slice(row);
-        (self.next[0], self.next[thread + 1]) = (shared, word);
-        self.symmetry.settle(&mut self.next, thread);
-        self.admit(fence);
+    fn step(&mut self, row: &[u32], thread: usize, (shared, word): (u32, u32)) {
+        let start = self.targets.len();
+        self.targets.extend_from_slice(row);
+        let target = &mut self.targets[start..];
+        (target[0], target[thread + 1]) = (shared, word);
+        self.symmetry.settle(target, thread);
     }
 
     fn wait(&mut self, thread: usize, word: u32, entry: (u32, u16, u32)) {
@@ -226,16 +235,15 @@ impl<'a> Abstraction<'a> {
     }
 
     /// A symbol was found below a word: tells the pops that waited for it.
-    fn wake(&mut self, Fresh { thread, word, symbol }: Fresh, fence: Fence<'_>) -> u64 {
+    fn wake(&mut self, Fresh { thread, word, revealed }: Fresh) -> u64 {
         let Some(waiting) = self.waiting[thread].get(word as usize).map(Vec::len).filter(|&count| count > 0) else {
             return 1;
         };
-        let revealed = self.grams.revealed(thread, word, symbol);
         let mut row = vec![0; self.next.len()];
         for index in 0..waiting {
             let (view, place, shared) = self.waiting[thread][word as usize][index];
             self.views.get(view, &mut row);
-            self.step(&row, usize::from(place), (shared, revealed), fence);
+            self.step(&row, usize::from(place), (shared, revealed));
         }
         waiting as u64 + 1
     }

@@ -36,8 +36,8 @@ pub struct Fresh {
     pub thread: usize,
     /// The word.
     pub word: u32,
-    /// The symbol.
-    pub symbol: Symbol,
+    /// The word that comes to light when the top is popped above it.
+    pub revealed: u32,
 }
 
 /// What a thread does to a view: a definite successor, or a pop that has to ask what lies below.
@@ -62,6 +62,8 @@ struct ThreadGrams {
 struct WordInfo {
     word: Box<[Symbol]>,
     below: Vec<Symbol>,
+    /// For each symbol below, the word that comes to light when the top is popped.
+    revealed: Vec<u32>,
     /// Words that inherit what lies below this one.
     heirs: Vec<u32>,
 }
@@ -74,7 +76,7 @@ impl ThreadGrams {
         let number = self.words.len() as u32;
         let word: Box<[Symbol]> = word.into();
         self.number.insert(word.clone(), number);
-        self.words.push(WordInfo { word, below: Vec::new(), heirs: Vec::new() });
+        self.words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new() });
         number
     }
 }
@@ -123,11 +125,9 @@ impl Grams {
         words.map(|(number, info)| (number, &*info.word, info.below.as_slice())).filter(|(.., below)| !below.is_empty())
     }
 
-    /// The word that comes to light when a word's top is popped above a symbol.
-    pub fn revealed(&mut self, thread: usize, word: u32, symbol: Symbol) -> u32 {
-        let words = &mut self.threads[self.leader[thread]];
-        let under: Vec<_> = words.words[word as usize].word[1..].iter().copied().chain([symbol]).collect();
-        words.intern(&under)
+    /// The words that come to light when a word's top is popped, one for each symbol [`below`](Self::below).
+    pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
+        &self.threads[self.leader[thread]].words[word as usize].revealed
     }
 
     /// The next symbol that was found below a word since this was asked last.
@@ -149,6 +149,12 @@ impl Grams {
         }
     }
 
+    /// The same, if it has been worked out.
+    pub fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
+        let grams = &self.threads[self.leader[thread]];
+        grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
+    }
+
     /// One of the reactions that [`react`](Self::react) gave the range of.
     pub fn reaction(&self, thread: usize, index: u32) -> Reaction {
         self.threads[self.leader[thread]].reactions[index as usize]
@@ -162,7 +168,7 @@ impl Grams {
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let thread = |thread: &ThreadGrams| {
-            let words: usize = thread.words.iter().map(|info| info.word.len() * 8 + info.below.len() * 4 + 96).sum();
+            let words: usize = thread.words.iter().map(|info| info.word.len() * 8 + info.below.len() * 8 + 120).sum();
             words + thread.reacting.capacity() * 17 + thread.reactions.len() * 12
         };
         self.threads.iter().map(thread).sum::<usize>() as u64
@@ -239,11 +245,16 @@ impl Grams {
     fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
         let mut work = vec![word];
         while let Some(word) = work.pop() {
-            let info = &mut self.threads[leader].words[word as usize];
+            let grams = &mut self.threads[leader];
+            let info = &grams.words[word as usize];
             if !info.below.contains(&symbol) {
+                let under: Vec<_> = info.word[1..].iter().copied().chain([symbol]).collect();
+                let revealed = grams.intern(&under);
+                let info = &mut grams.words[word as usize];
                 info.below.push(symbol);
+                info.revealed.push(revealed);
                 work.extend(&info.heirs);
-                self.fresh.push(Fresh { thread: leader, word, symbol });
+                self.fresh.push(Fresh { thread: leader, word, revealed });
             }
         }
     }

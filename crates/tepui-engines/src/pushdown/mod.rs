@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod finite_context;
 pub mod generators;
 pub mod grams;
+pub mod obligations;
 pub mod observed;
 pub mod shorten;
 pub mod stacks;

@@ -226,18 +226,40 @@ pub(crate) struct BenchArgs {
     /// Directories of models, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS
     /// names
     pub(crate) suite: Vec<PathBuf>,
-    /// The engines to compare; may be given several times
-    #[arg(long, default_values = ["contexts-explicit", "contexts-symbolic"], value_parser = engine_names())]
+    /// The tables to print; may be given several times
+    #[arg(long, value_enum, value_name = "TABLE", default_values_t = [BenchTable::All])]
+    pub(crate) table: Vec<BenchTable>,
+    /// The engines of the table of engines; may be given several times
+    #[arg(long, default_values = BENCH_ENGINES, value_parser = engine_names())]
     pub(crate) engine: Vec<String>,
-    /// Write the table as JSON to this file
+    /// Write everything that was measured as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// What each run may take
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration_text)]
-    pub(crate) timeout: String,
-    /// Runs of each row, of which the fastest counts
+    /// Write the growth tables as plots into this directory: growth-stefan.svg and growth-driver.svg
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
+    /// What each run may take; those of the table of threads may take ten times as long
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub(crate) timeout: Duration,
+    /// Runs of each row, of which the fastest counts; one that takes more than 5 s is not repeated
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: u16,
+}
+
+const BENCH_ENGINES: [&str; 4] = ["closure", "delays", "contexts-explicit", "contexts-symbolic"];
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BenchTable {
+    /// Every table
+    All,
+    /// Every model with every engine
+    Engines,
+    /// The delays engine beside published figures
+    Delays,
+    /// One thread against two
+    Threads,
+    /// Cost and the number of a model's threads
+    Growth,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -274,10 +296,6 @@ fn duration(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text).ok(),
     }
     .ok_or_else(|| "expected a duration such as 60s, 5m or 1h30m".to_owned())
-}
-
-fn duration_text(text: &str) -> Result<String, String> {
-    duration(text).map(|_| text.to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

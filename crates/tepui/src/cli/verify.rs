@@ -18,6 +18,9 @@ use super::{Exit, evidence, print};
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let loaded = load(&args.model, args.matching.as_deref())?;
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
+    if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
+        bail!("--minimal with --view-depth is only for --minimal=delays: the context engines see one symbol");
+    }
     only_for("--closure-every-iteration", args.closure_every_iteration, args.run.choice(), &[Choice::Delays])?;
     let minimal = args.minimal.map(|resource| match resource {
         Resource::Contexts => Minimal::Contexts,
@@ -29,7 +32,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         bound_limit: args.bound_limit.map(|limit| vec![limit]),
         z_depth: usize::from(args.z_depth),
         matching: loaded.matching.clone(),
-        ..base_options(&args.run)?
+        ..base_options(&args.run, args.run.choice())?
     };
     run(&loaded, &args.run, &options, args.certificate.as_deref())
 }
@@ -37,7 +40,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    only_for("--rounds and --delays", args.rounds.is_some(), args.run.choice(), &[Choice::Auto, Choice::Delays])?;
+    only_for("--rounds", args.rounds.is_some(), args.run.choice(), &[Choice::Auto, Choice::Delays])?;
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
         (None, rounds, delays) => rounds.into_iter().chain(delays).collect(),
@@ -48,12 +51,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         Choice::Auto => Choice::Contexts,
         chosen => chosen,
     };
-    let options = Options { engine, bound_limit: Some(limit), prove: false, ..base_options(&args.run)? };
+    let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine)? };
     run(&loaded, &args.run, &options, None)
 }
 
-fn base_options(args: &RunArgs) -> Result<Options> {
-    let (engine, defaults) = (args.choice(), Options::default());
+fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
+    let defaults = Options::default();
     only_for("--no-frontier", args.no_frontier, engine, &[Choice::Delays])?;
     only_for("--view-depth", args.view_depth > 1, engine, &[Choice::Auto, Choice::Closure, Choice::Delays])?;
     Ok(Options {

@@ -1,0 +1,381 @@
+//! What a proof still owes at one depth of views.
+//!
+//! Let A be the views, of depth b, of the states reached. A is closed if every step from a view of A leads to a view
+//! of A, where a pop may bring anything to light that may lie below. Then A holds all views, because the states were
+//! reached, and no others, because A is inductive.
+//!
+//! Steps other than pops respect views: they lead from equal views to equal views. So if, for each view of A, one state
+//! that shows it has been expanded, their results are in A, and nothing has to be done for them. What has to be looked
+//! after is the pops of words with something unknown below: each symbol that may lie below such a word is an
+//! *obligation* to reach the view that it would bring to light. An obligation is met when a state with that view is
+//! reached; those that are not met yet are counted. Each pair of a view and a rule is looked at once, and once more for
+//! each symbol that turns out to lie below its word later: the pops wait for that.
+
+use rustc_hash::FxHashMap;
+use tepui_cert::Lemma;
+use tepui_core::{Budget, Stop};
+use tepui_model::pushdown::Symbol;
+
+use super::abstraction::lemma;
+use super::compiled::Compiled;
+use super::grams::{Fresh, Grams, Reaction};
+use super::stacks::Stacks;
+use super::system::Pushdown;
+use crate::crew::Crew;
+use crate::explorer::number_rows;
+use crate::packed::PackedSet;
+use crate::symmetry::Symmetry;
+
+/// The obligations of one depth.
+pub struct Obligations {
+    grams: Grams,
+    /// For each thread and stack, the number of the stack's word.
+    words: Vec<Vec<u32>>,
+    /// The views reached.
+    pub views: PackedSet,
+    /// How many of them have been compared with what is owed.
+    compared: u32,
+    /// For each thread and word, the views from which the thread, or one that is interchangeable with it, pops the word.
+    waiting: Vec<Vec<Vec<u32>>>,
+    /// All views that were ever owed, and for each where it came from.
+    owed: PackedSet,
+    dues: Vec<Due>,
+    open: usize,
+    /// For views with obligations that are not met, how many.
+    wanting: FxHashMap<u32, u32>,
+    /// Views that are shown by no state that has been expanded.
+    unexpanded: usize,
+}
+
+/// How many views are looked up together.
+const GROUP: usize = 64;
+
+/// An obligation: a view, a thread that may pop there, and the word that would come to light.
+#[derive(Clone, Copy)]
+struct Due {
+    view: u32,
+    place: u16,
+    revealed: u32,
+    met: bool,
+}
+
+impl Obligations {
+    /// No views yet.
+    pub fn new(compiled: &Compiled, symmetry: &Symmetry, depth: usize) -> Self {
+        let (grams, _) = Grams::new(compiled, symmetry, depth);
+        let threads = compiled.threads();
+        let empty = || PackedSet::new((0..=threads).map(|field| if field == 0 { compiled.shared_count() } else { 1 }));
+        Self {
+            grams,
+            words: vec![Vec::new(); threads],
+            views: empty(),
+            compared: 0,
+            waiting: vec![Vec::new(); threads],
+            owed: empty(),
+            dues: Vec::new(),
+            open: 0,
+            wanting: FxHashMap::default(),
+            unexpanded: 0,
+        }
+    }
+
+    /// Nothing but the views of other obligations, which can be listed.
+    pub fn with_views(compiled: &Compiled, symmetry: &Symmetry, other: &Self) -> Self {
+        let mut new = Self::new(compiled, symmetry, other.depth());
+        new.views = other.views.clone();
+        for thread in 0..compiled.threads() {
+            for word in 0..other.grams.word_count(thread) as u32 {
+                new.grams.word_of(thread, other.grams.word(thread, word));
+            }
+        }
+        new
+    }
+
+    /// The views in the notation of the model, sorted.
+    pub fn list(&self, compiled: &Compiled, symmetry: &Symmetry, violating: bool) -> Vec<String> {
+        let word = |thread: usize, word: u32| self.grams.word(thread, word).to_vec();
+        compiled.list_views(&self.views, symmetry, word, violating)
+    }
+
+    /// How many symbols of each stack the views show.
+    pub fn depth(&self) -> usize {
+        self.grams.depth()
+    }
+
+    /// How many obligations are not met.
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Whether the views are closed: every obligation is met, and a state of each view has been expanded.
+    pub fn closed(&self) -> bool {
+        self.open == 0 && self.unexpanded == 0
+    }
+
+    /// Whether a view has obligations that are not met.
+    pub fn wants(&self, view: u32) -> bool {
+        self.wanting.contains_key(&view)
+    }
+
+    /// A state that shows a new view will be expanded, or has been.
+    pub fn will_expand(&mut self) {
+        self.unexpanded += 1;
+    }
+
+    /// A state that was the first to show some view has been expanded.
+    pub fn has_expanded(&mut self) {
+        self.unexpanded -= 1;
+    }
+
+    /// Adds the views of states; returns the number of each one's view.
+    pub fn add(&mut self, system: &Pushdown<Stacks>, states: &PackedSet, which: &[u32], crew: &Crew) -> Vec<u32> {
+        let Pushdown { compiled, locals, symmetry } = system;
+        let depth = self.grams.depth();
+        for thread in (0..compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
+            let kind = compiled.kind_of[thread];
+            for stack in self.words[thread].len()..locals.count(kind) {
+                let word = self.grams.word_of(thread, &locals.word(kind, stack as u32, depth));
+                self.words[thread].push(word);
+            }
+        }
+        let words = &self.words;
+        number_rows(states, which, &mut self.views, crew, |row, view| {
+            view[0] = row[0];
+            for thread in 0..row.len() - 1 {
+                view[thread + 1] = words[symmetry.leader(thread)][row[thread + 1] as usize];
+            }
+            symmetry.sort(view);
+        })
+    }
+
+    /// Works out what views owe, given by their numbers, each once. It is best asked when a state that shows the view has
+    /// been expanded: then most of what may come to light has been reached already.
+    pub fn look_at(
+        &mut self,
+        views: &[u32],
+        compiled: &Compiled,
+        symmetry: &Symmetry,
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let pieces = |views: &[u32]| -> Vec<Vec<u32>> {
+            let size = if crew.shares(views.len()) { crew.grain() } else { views.len().max(1) };
+            views.chunks(size).map(<[u32]>::to_vec).collect()
+        };
+        if self.open > 0 {
+            let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
+            let met = crew.map(pieces(&new), |piece| self.owed_among(&piece));
+            met.into_iter().flatten().for_each(|due| self.meet(due));
+        }
+        self.compared = self.views.len() as u32;
+        let unknown = crew.map(pieces(views), |piece| self.without_reactions(&piece, symmetry));
+        for (thread, pair) in unknown.into_iter().flatten() {
+            self.grams.react(compiled, thread, pair);
+        }
+        // The views at hand see all that may lie below; those that were looked at before have to be told.
+        while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
+            self.wake(thread, word, revealed, symmetry, budget)?;
+        }
+        let demands = crew.map(pieces(views), |piece| self.demands(&piece, symmetry));
+        budget.spend(views.len() as u64)?;
+        for demand in demands {
+            for (leader, word, view) in demand.waits {
+                let waiting = &mut self.waiting[leader];
+                if waiting.len() <= word as usize {
+                    waiting.resize(word as usize + 1, Vec::new());
+                }
+                waiting[word as usize].push(view);
+            }
+            self.owe(&demand.rows, &demand.origins);
+        }
+        Ok(())
+    }
+
+    /// Tells views that were looked at before of a word that may come to light.
+    fn wake(
+        &mut self,
+        leader: usize,
+        word: u32,
+        revealed: u32,
+        symmetry: &Symmetry,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let Some(waiting) = self.waiting[leader].get(word as usize) else { return Ok(()) };
+        let (mut demand, mut row) = (Demand::default(), vec![0; self.views.width()]);
+        for &view in waiting {
+            self.views.get(view, &mut row);
+            let Some(place) = symmetry.place_of(&row, leader, word) else { continue };
+            for reaction in self.grams.known_reactions(place, (row[0], word)).unwrap_or_default() {
+                if let Reaction::Reveal(shared) = *reaction {
+                    demand.aim(symmetry, &row, (view, place as u16), shared, revealed);
+                }
+            }
+        }
+        budget.spend(1 + demand.origins.len() as u64)?;
+        self.views.warm(&demand.rows);
+        let known = |row: &[u32]| self.views.find(row).is_some();
+        demand.keep(self.views.width(), |row| !known(row));
+        self.owe(&demand.rows, &demand.origins);
+        Ok(())
+    }
+
+    /// The obligations that some views meet.
+    fn owed_among(&self, views: &[u32]) -> Vec<u32> {
+        let mut row = vec![0; self.views.width()];
+        let find = |&view: &u32| {
+            self.views.get(view, &mut row);
+            self.owed.find(&row)
+        };
+        views.iter().filter_map(find).collect()
+    }
+
+    /// Threads with pairs of a shared state and a word, in some views, whose reactions have not been worked out.
+    fn without_reactions(&self, views: &[u32], symmetry: &Symmetry) -> Vec<(usize, (u32, u32))> {
+        let (mut row, mut unknown) = (vec![0; self.views.width()], Vec::new());
+        for &view in views {
+            self.views.get(view, &mut row);
+            for thread in 0..row.len() - 1 {
+                let pair = (row[0], row[thread + 1]);
+                if !symmetry.repeats(&row, thread) && self.grams.known_reactions(thread, pair).is_none() {
+                    unknown.push((thread, pair));
+                }
+            }
+        }
+        unknown
+    }
+
+    /// What some views demand: views that pops from them may lead to and that are not there.
+    fn demands(&self, views: &[u32], symmetry: &Symmetry) -> Demand {
+        let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Demand::default());
+        for group in views.chunks(GROUP) {
+            for &view in group {
+                self.views.get(view, &mut row);
+                for thread in 0..row.len() - 1 {
+                    let word = row[thread + 1];
+                    if symmetry.repeats(&row, thread) {
+                        continue;
+                    }
+                    let mut waits = false;
+                    for reaction in self.grams.known_reactions(thread, (row[0], word)).unwrap_or_default() {
+                        let Reaction::Reveal(shared) = *reaction else { continue };
+                        waits = true;
+                        for &revealed in self.grams.revealed(thread, word) {
+                            targets.aim(symmetry, &row, (view, thread as u16), shared, revealed);
+                        }
+                    }
+                    if waits {
+                        demand.waits.push((symmetry.leader(thread), word, view));
+                    }
+                }
+            }
+            self.views.warm(&targets.rows);
+            targets.keep(self.views.width(), |row| self.views.find(row).is_none());
+            demand.rows.append(&mut targets.rows);
+            demand.origins.append(&mut targets.origins);
+        }
+        demand
+    }
+
+    /// The views as a lemma of a certificate. The views are given up for it.
+    pub fn into_lemma(mut self, compiled: &Compiled, symmetry: &Symmetry) -> Lemma {
+        self.owed = PackedSet::new([1]);
+        lemma(compiled, symmetry, &self.grams, self.views)
+    }
+
+    /// The topmost symbol of a word.
+    pub fn top(&self, thread: usize, word: u32) -> Symbol {
+        self.grams.word(thread, word)[0]
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let waiting: usize = self.waiting.iter().flatten().map(|list| list.capacity() * 4 + 24).sum();
+        let words: usize = self.words.iter().map(|words| words.len() * 4).sum();
+        self.views.bytes() + self.owed.bytes() + self.grams.bytes() + (waiting + words + self.dues.len() * 16) as u64
+    }
+
+    /// Some obligations that are not met, in words.
+    pub fn explain(&self, compiled: &Compiled, most: usize) -> Vec<String> {
+        let model = &compiled.model;
+        let mut row = vec![0; self.views.width()];
+        let unmet = self.dues.iter().filter(|due| !due.met).take(most);
+        let explain = |due: &Due| {
+            self.views.get(due.view, &mut row);
+            let place = usize::from(due.place);
+            let words: Vec<_> = (1..row.len()).map(|field| self.grams.word(field - 1, row[field]).to_vec()).collect();
+            let thread = &model.threads()[place];
+            format!(
+                "at {} thread {} may pop {}; {} may lie below, but no state reached so far shows that",
+                compiled.show_view(compiled.shared(row[0]), &words),
+                thread.name,
+                thread.symbol_name(self.top(place, row[place + 1])),
+                match self.grams.word(place, due.revealed).last() {
+                    Some(&symbol) if !symbol.is_bottom() => thread.symbol_name(symbol),
+                    _ => "nothing",
+                },
+            )
+        };
+        unmet.map(explain).collect()
+    }
+
+    /// Notes views that are not there as owed.
+    fn owe(&mut self, rows: &[u32], origins: &[(u32, u16, u32)]) {
+        for (row, &(view, place, revealed)) in rows.chunks_exact(self.views.width()).zip(origins) {
+            if self.owed.insert(row).1 {
+                self.dues.push(Due { view, place, revealed, met: false });
+                *self.wanting.entry(view).or_insert(0) += 1;
+                self.open += 1;
+            }
+        }
+    }
+
+    fn meet(&mut self, due: u32) {
+        let due = &mut self.dues[due as usize];
+        if !std::mem::replace(&mut due.met, true) {
+            self.open -= 1;
+            if let Some(count) = self.wanting.get_mut(&due.view) {
+                *count -= 1;
+                if *count == 0 {
+                    self.wanting.remove(&due.view);
+                }
+            }
+        }
+    }
+}
+
+/// What views demand of a proof.
+#[derive(Default)]
+struct Demand {
+    /// Views that pops may lead to, one row after the other.
+    rows: Vec<u32>,
+    /// For each of them the view, the place of the thread that pops, and the word that comes to light.
+    origins: Vec<(u32, u16, u32)>,
+    /// Threads, words and views from which they pop.
+    waits: Vec<(usize, u32, u32)>,
+}
+
+impl Demand {
+    /// A pop from a view, whose row is given, may bring a word to light.
+    fn aim(&mut self, symmetry: &Symmetry, row: &[u32], (view, place): (u32, u16), shared: u32, revealed: u32) {
+        let (start, thread) = (self.rows.len(), usize::from(place));
+        self.rows.extend_from_slice(row);
+        let target = &mut self.rows[start..];
+        (target[0], target[thread + 1]) = (shared, revealed);
+        symmetry.settle(target, thread);
+        self.origins.push((view, place, revealed));
+    }
+
+    /// Keeps those rows for which a condition holds.
+    fn keep(&mut self, width: usize, wanted: impl Fn(&[u32]) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.origins.len() {
+            if wanted(&self.rows[index * width..][..width]) {
+                self.rows.copy_within(index * width..(index + 1) * width, kept * width);
+                self.origins[kept] = self.origins[index];
+                kept += 1;
+            }
+        }
+        self.rows.truncate(kept * width);
+        self.origins.truncate(kept);
+    }
+}
