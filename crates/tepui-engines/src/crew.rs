@@ -17,22 +17,33 @@ pub struct Cores {
 impl Cores {
     /// So many threads, and pieces that are worth the trouble.
     pub fn new(threads: usize) -> Self {
-        Self { threads, grain: 1 << 9 }
+        Self { threads, grain: 1 << 8 }
     }
 }
 
-/// One or more threads.
+impl Cores {
+    /// Runs something whose crews are to have these threads. Where the system refuses to start them, the caller works
+    /// alone, as it does outside of this.
+    pub fn run<R: Send>(self, job: impl FnOnce() -> R + Send) -> R {
+        let pool = (self.threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().ok());
+        match pool.flatten() {
+            Some(pool) => pool.install(job),
+            None => job(),
+        }
+    }
+}
+
+/// The threads that share an exploration, the calling one among them.
 #[derive(Debug)]
 pub struct Crew {
-    pool: Option<rayon::ThreadPool>,
+    threads: usize,
     grain: usize,
 }
 
 impl Crew {
-    /// A crew of so many threads. Where the system refuses to start them, the caller works alone.
+    /// A crew for a job that runs on these cores.
     pub fn of(Cores { threads, grain }: Cores) -> Self {
-        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
-        Self { pool: pool.flatten(), grain: grain.max(1) }
+        Self { threads: threads.max(1), grain: grain.max(1) }
     }
 
     /// The number of states that are one piece of work.
@@ -42,32 +53,28 @@ impl Crew {
 
     /// Whether work on so many states is shared.
     pub fn shares(&self, states: usize) -> bool {
-        self.size() > 1 && states > self.grain
+        self.threads > 1 && states > self.grain
     }
 
     /// How many threads work.
     pub fn size(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.threads
     }
 
     /// Handles pieces of work; the results are in the order of the pieces.
     pub fn map<T: Send, R: Send>(&self, pieces: Vec<T>, handle: impl Fn(T) -> R + Sync) -> Vec<R> {
-        match &self.pool {
-            Some(pool) if pieces.len() > 1 => {
-                pool.install(|| pieces.into_par_iter().with_max_len(1).map(&handle).collect())
-            }
-            _ => pieces.into_iter().map(handle).collect(),
+        match self.threads > 1 && pieces.len() > 1 {
+            true => pieces.into_par_iter().with_max_len(1).map(&handle).collect(),
+            false => pieces.into_iter().map(handle).collect(),
         }
     }
 
     /// Sorts numbers.
     pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
         const WORTH_SHARING: usize = 1 << 14;
-        match &self.pool {
-            Some(pool) if items.len() > WORTH_SHARING => {
-                pool.install(|| rayon::slice::ParallelSliceMut::par_sort_unstable(items));
-            }
-            _ => items.sort_unstable(),
+        match self.threads > 1 && items.len() > WORTH_SHARING {
+            true => rayon::slice::ParallelSliceMut::par_sort_unstable(items),
+            false => items.sort_unstable(),
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::crew::Crew;
 use crate::packed::{PackedSet, Strangers};
 use crate::system::System;
 
-/// How many pieces of work are looked at before states are numbered.
-const BATCH: usize = 64;
+/// How many pieces of work are looked at before states are numbered: few enough that the caches still hold what the
+/// steps have touched.
+const BATCH: usize = 24;
 /// How many jobs have their images looked up together.
 const GROUP: usize = 16;
 

@@ -234,7 +234,7 @@ impl PackedSet {
         let (flat, per) = (&flat, SHARDS.div_ceil(crew.size()));
         let shares = (0..SHARDS).step_by(per).map(|first| first..SHARDS.min(first + per)).collect();
         let repeats = crew.map(shares, |share: std::ops::Range<usize>| {
-            let mut known: HashTable<u32> = HashTable::new();
+            let mut known: HashTable<u32> = HashTable::with_capacity(flat.len() * share.len() / SHARDS + 16);
             let mut repeats = Vec::new();
             for (index, &(hash, row)) in (0..).zip(flat).filter(|(_, (hash, _))| share.contains(&shard(*hash))) {
                 let equal = |&other: &u32| flat[other as usize].1 == row;

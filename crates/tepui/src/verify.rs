@@ -173,7 +173,10 @@ impl<'a> Run<'a> {
                 let chosen = delays::Options { delays, test_always, from_scratch, cores };
                 let (depth, z_depth) = (options.view_depth, options.z_depth);
                 vec![Entrant::new(move |budget| {
-                    drive(&mut Delays::new(ObservedPushdown::new(model, depth, z_depth), chosen), task, budget)
+                    cores.run(|| {
+                        let mut engine = Delays::new(ObservedPushdown::new(model, depth, z_depth), chosen);
+                        drive(&mut engine, task, budget)
+                    })
                 })]
             }
             Choice::Contexts | Choice::Explicit | Choice::States | Choice::Views | Choice::Symbolic => {
@@ -190,7 +193,7 @@ impl<'a> Run<'a> {
         let Self { model, options, task, .. } = *self;
         let chosen =
             closure::Options { view_depth: options.view_depth, symmetry: options.symmetry, cores: options.cores };
-        Entrant::after(after, move |budget| drive(&mut Closure::new(model, chosen), task, budget))
+        Entrant::after(after, move |budget| chosen.cores.run(|| drive(&mut Closure::new(model, chosen), task, budget)))
     }
 
     fn symbolic(&self, after: u64) -> Entrant<'a> {
@@ -202,7 +205,9 @@ impl<'a> Run<'a> {
 
     fn explicit(&self, name: &'static str, states: bool, views: bool) -> Entrant<'a> {
         let (Self { model, task, .. }, sequences) = (*self, self.sequences(states, views));
-        Entrant::new(move |budget| drive(&mut contexts::explicit(name, model, sequences), task, budget))
+        Entrant::new(move |budget| {
+            sequences.cores.run(|| drive(&mut contexts::explicit(name, model, sequences), task, budget))
+        })
     }
 
     fn sequences(&self, states: bool, views: bool) -> Sequences {
@@ -264,18 +269,22 @@ impl<'a> Run<'a> {
     fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Outcome {
         let Self { model, options, task, budget } = *self;
         let finite = finite_context(&Compiled::new(model)).into_iter().all(|finite| finite);
-        let engine: Box<dyn Engine> = match minimal {
-            Minimal::Delays => {
-                let chosen =
-                    delays::Options { delays: None, test_always: false, from_scratch: false, cores: options.cores };
-                Box::new(Delays::new(ObservedPushdown::new(model, options.view_depth, 1), chosen))
-            }
-            Minimal::Contexts if finite => {
-                Box::new(contexts::explicit("contexts-explicit", model, self.sequences(false, false)))
-            }
-            Minimal::Contexts => Box::new(contexts::symbolic("contexts-symbolic", model, self.sequences(false, false))),
-        };
-        drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
+        options.cores.run(|| {
+            let engine: Box<dyn Engine> = match minimal {
+                Minimal::Delays => {
+                    let chosen =
+                        delays::Options { delays: None, test_always: false, from_scratch: false, cores: options.cores };
+                    Box::new(Delays::new(ObservedPushdown::new(model, options.view_depth, 1), chosen))
+                }
+                Minimal::Contexts if finite => {
+                    Box::new(contexts::explicit("contexts-explicit", model, self.sequences(false, false)))
+                }
+                Minimal::Contexts => {
+                    Box::new(contexts::symbolic("contexts-symbolic", model, self.sequences(false, false)))
+                }
+            };
+            drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
+        })
     }
 }
 

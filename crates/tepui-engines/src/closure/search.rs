@@ -149,7 +149,8 @@ impl Search {
             let most = (self.explorer.states.len() / 2).clamp(*BATCH.start(), *BATCH.end());
             let mut batch: Vec<_> = self.urgent.drain(..most.min(self.urgent.len())).collect();
             // A few that are urgent are not worth a batch of their own.
-            let more = most.min(FULL).saturating_sub(batch.len());
+            let full = if batch.is_empty() { most } else { most.min(FULL) };
+            let more = full.saturating_sub(batch.len());
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
             if batch.is_empty() {
                 self.begun = false;

@@ -1,6 +1,7 @@
 //! The command line, as its users meet it: the binary runs in a directory of its own with copies of `tests/models`.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod bench;
 mod book;
 mod evidence;
 mod files;
