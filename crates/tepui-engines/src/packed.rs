@@ -9,15 +9,13 @@
 //!
 //! The table is cut into shards, so that several threads can fill it. Rows that a batch of work brings are looked up
 //! by whoever finds them; those that are not there are *strangers*, and are put in together at the end of the batch
-//! ([`PackedSet::insert_all`]): each shard finds out which of its strangers are equal, then these get numbers in the
-//! order in which they came, then each shard notes the numbers. The numbers are those that inserting one by one would
-//! have given. Growing a shard at a time also keeps the peak of memory low.
+//! ([`PackedSet::insert_all`]): each shard takes its strangers in and finds out which of them are equal, then they get
+//! numbers in the order in which they came, then each shard notes the numbers. The numbers are those that inserting one by
+//! one would have given. Growing a shard at a time also keeps the peak of memory low.
 //!
 //! Large sets are bound by the latency of memory. Two things help. A slot of the table holds 32 bits of the hash beside the
 //! number, so that one access tells whether it is worth looking at the row; and whoever has several rows to look up can
 //! [`warm`](PackedSet::warm) the set for them, which makes all these accesses at once.
-
-use hashbrown::HashTable;
 
 use crate::crew::Crew;
 
@@ -85,9 +83,21 @@ impl Shard {
         }
     }
 
-    /// Adds a row that is not there.
+    /// Makes room for so many more rows, so that inserting them moves no slot.
+    fn reserve(&mut self, more: usize) {
+        while (self.used + more) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+    }
+
+    /// Gives a row another number, at a place where it was inserted.
+    fn renumber(&mut self, place: usize, number: u32) {
+        self.slots[place] = (self.slots[place] >> 32 << 32) | u64::from(number + 1);
+    }
+
+    /// Adds a row that is not there; returns the place of its slot.
     #[inline]
-    fn insert(&mut self, hash: u64, number: u32) {
+    fn insert(&mut self, hash: u64, number: u32) -> usize {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.grow();
         }
@@ -97,6 +107,7 @@ impl Shard {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
         self.slots[place] = (hash >> 32 << 32) | u64::from(number + 1);
+        place
     }
 
     #[cold]
@@ -110,12 +121,17 @@ impl Shard {
     }
 }
 
+/// A stranger that a shard has taken in: its number among the strangers, that of the shard, and its place there.
+type Placed = (usize, usize, usize);
+
 /// Rows that were looked up in a set and not found, in order.
 #[derive(Default)]
 pub struct Strangers {
-    rows: Vec<u32>,
-    /// The hash of each row, if all of its values fit the set's fields.
-    hashes: Vec<Option<u64>>,
+    /// The rows, packed as the set packs them.
+    words: Vec<u64>,
+    hashes: Vec<u64>,
+    /// Rows with values that do not fit the set's fields, and their places in the lists above, where nothing stands.
+    wide: Vec<(usize, Vec<u32>)>,
 }
 
 impl Strangers {
@@ -204,104 +220,118 @@ impl PackedSet {
 
     /// The number of a row, if it is there.
     pub fn find(&self, row: &[u32]) -> Option<u32> {
-        self.probe(row).ok()
+        self.with_packed(row, |words| {
+            let words = words?;
+            let hash = hash(words);
+            self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words))
+        })
     }
 
     /// The number of a row; if it is not there, it joins the strangers, and the error is its place among them.
     pub fn find_or_note(&self, row: &[u32], strangers: &mut Strangers) -> Result<u32, u32> {
-        self.probe(row).map_err(|hash| {
-            strangers.rows.extend_from_slice(row);
-            strangers.hashes.push(hash);
-            strangers.len() as u32 - 1
+        self.with_packed(row, |words| {
+            let place = strangers.len();
+            let Some(words) = words else {
+                strangers.wide.push((place, row.to_vec()));
+                strangers.words.resize((place + 1) * self.words, 0);
+                strangers.hashes.push(0);
+                return Err(place as u32);
+            };
+            let hash = hash(words);
+            let found = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words));
+            found.ok_or_else(|| {
+                strangers.words.extend_from_slice(words);
+                strangers.hashes.push(hash);
+                place as u32
+            })
         })
     }
 
     /// Adds strangers, list by list, and returns the numbers of all of them in the same order.
     pub fn insert_all(&mut self, lists: &mut [Strangers], crew: &Crew) -> Vec<u32> {
-        let count = lists.iter().map(Strangers::len).sum();
-        let mut numbers = vec![0; count];
-        if count == 0 {
+        self.make_room(lists);
+        let hashes: Vec<u64> = lists.iter().flat_map(|list| &list.hashes).copied().collect();
+        let words: Vec<u64> = lists.iter().flat_map(|list| &list.words).copied().collect();
+        let (first, width) = (self.len(), self.words);
+        assert!(first + hashes.len() < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        // Each shard takes its strangers in, for the time being numbered as if no two were equal, and finds those that
+        // are.
+        let per = SHARDS.div_ceil(crew.size());
+        let shares = self.shards.chunks_mut(per).enumerate().collect();
+        let taken = crew.map(shares, |(share, shards): (usize, &mut [Shard])| {
+            let (mut repeats, mut places) = (Vec::new(), Vec::new());
+            let own = |hash: u64| shard(hash).checked_sub(share * per).filter(|&at| at < shards.len());
+            let mine: Vec<_> =
+                (0..).zip(&hashes).filter_map(|(index, &hash)| Some((index, hash, own(hash)?))).collect();
+            for (at, shard) in shards.iter_mut().enumerate() {
+                shard.reserve(mine.iter().filter(|one| one.2 == at).count());
+            }
+            for (index, hash, at) in mine {
+                let row = |index: usize| &words[index * width..][..width];
+                let is_it = |number: u32| {
+                    (number as usize).checked_sub(first).is_some_and(|other| same(row(other), row(index)))
+                };
+                match shards[at].find(hash, is_it) {
+                    Some(number) => repeats.push((index, number as usize - first)),
+                    None => places.push((index, at, shards[at].insert(hash, (first + index) as u32))),
+                }
+            }
+            (repeats, places)
+        });
+        let (repeats, places): (Vec<_>, Vec<Vec<Placed>>) = taken.into_iter().unzip();
+        let mut numbers: Vec<u32> = (first as u32..).take(hashes.len()).collect();
+        if repeats.iter().all(Vec::is_empty) {
+            self.rows.extend_from_slice(&words);
             return numbers;
         }
-        self.make_room(lists);
-        let width = self.fields.len();
-        let mut flat: Vec<(u64, &[u32])> = Vec::with_capacity(count);
-        for list in &*lists {
-            let hashes = list.hashes.iter().map(|hash| hash.unwrap_or_default());
-            flat.extend(hashes.zip(list.rows.chunks_exact(width)));
-        }
-        // For each stranger that has an equal one before it, which one that is.
-        let (flat, per) = (&flat, SHARDS.div_ceil(crew.size()));
-        let shares = (0..SHARDS).step_by(per).map(|first| first..SHARDS.min(first + per)).collect();
-        let repeats = crew.map(shares, |share: std::ops::Range<usize>| {
-            let mut known: HashTable<u32> = HashTable::with_capacity(flat.len() * share.len() / SHARDS + 16);
-            let mut repeats = Vec::new();
-            for (index, &(hash, row)) in (0..).zip(flat).filter(|(_, (hash, _))| share.contains(&shard(*hash))) {
-                let equal = |&other: &u32| flat[other as usize].1 == row;
-                match known.entry(hash, equal, |&other| flat[other as usize].0) {
-                    hashbrown::hash_table::Entry::Occupied(first) => repeats.push((index, *first.get())),
-                    hashbrown::hash_table::Entry::Vacant(vacant) => drop(vacant.insert(index)),
-                }
-            }
-            repeats
-        });
-        for (index, first) in repeats.into_iter().flatten() {
-            numbers[index as usize] = first + 1;
-        }
-        let mut new = Vec::new();
-        for index in 0..count {
-            numbers[index] = match numbers[index] {
-                0 => {
-                    new.push((flat[index].0, self.len() as u32));
-                    self.scratch.fill(0);
-                    pack_into(&self.fields, flat[index].1, &mut self.scratch);
-                    self.rows.extend_from_slice(&self.scratch);
+        let mut first_of = vec![u32::MAX; hashes.len()];
+        repeats.into_iter().flatten().for_each(|(index, other): (usize, usize)| first_of[index] = other as u32);
+        for index in 0..numbers.len() {
+            numbers[index] = match first_of[index] {
+                u32::MAX => {
+                    self.rows.extend_from_slice(&words[index * width..][..width]);
                     self.len() as u32 - 1
                 }
-                repeat => numbers[repeat as usize - 1],
+                other => numbers[other as usize],
             };
         }
-        assert!(self.len() < u32::MAX as usize, "fewer than 2^32 rows fit the index");
-        let shares = self.shards.chunks_mut(per).enumerate().collect();
-        crew.map(shares, |(share, shards): (usize, &mut [Shard])| {
-            for &(hash, number) in &new {
-                if let Some(shard) = shard(hash).checked_sub(share * per).and_then(|at| shards.get_mut(at)) {
-                    shard.insert(hash, number);
-                }
-            }
+        let shares = self.shards.chunks_mut(per).zip(places).collect();
+        crew.map(shares, |(shards, places): (&mut [Shard], Vec<Placed>)| {
+            places.into_iter().for_each(|(index, at, place)| shards[at].renumber(place, numbers[index]));
         });
         numbers
     }
 
-    /// Makes the fields wide enough for all strangers, and brings their hashes up to date.
+    /// Makes the fields wide enough for all strangers, and packs them anew.
     fn make_room(&mut self, lists: &mut [Strangers]) {
-        if lists.iter().all(|list| list.hashes.iter().all(Option::is_some)) {
+        if lists.iter().all(|list| list.wide.is_empty()) {
             return;
         }
         let width = self.fields.len();
+        let mut rows: Vec<Vec<u32>> = Vec::new();
+        for list in &mut *lists {
+            let mut unpacked = vec![0; list.len() * width];
+            for (row, words) in unpacked.chunks_exact_mut(width).zip(list.words.chunks_exact(self.words)) {
+                unpack(&self.fields, words, row);
+            }
+            for (place, row) in list.wide.drain(..) {
+                unpacked[place * width..][..width].copy_from_slice(&row);
+            }
+            rows.push(unpacked);
+        }
         let mut largest = vec![0; width];
-        for row in lists.iter().flat_map(|list| list.rows.chunks_exact(width)) {
+        for row in rows.iter().flat_map(|rows| rows.chunks_exact(width)) {
             largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = value.max(*largest));
         }
         self.widen(&largest);
-        for list in lists {
-            for (hashed, row) in list.hashes.iter_mut().zip(list.rows.chunks_exact(width)) {
-                self.scratch.fill(0);
-                pack_into(&self.fields, row, &mut self.scratch);
-                *hashed = Some(hash(&self.scratch));
+        for (list, rows) in lists.iter_mut().zip(rows) {
+            list.words = vec![0; list.len() * self.words];
+            let packed = list.words.chunks_exact_mut(self.words).zip(rows.chunks_exact(width));
+            for (hashed, (words, row)) in list.hashes.iter_mut().zip(packed) {
+                pack_into(&self.fields, row, words);
+                *hashed = hash(words);
             }
         }
-    }
-
-    /// The number of a row, or its hash, or nothing where it does not even fit.
-    #[inline]
-    fn probe(&self, row: &[u32]) -> Result<u32, Option<u64>> {
-        self.with_packed(row, |words| {
-            let words = words.ok_or(None)?;
-            let hash = hash(words);
-            let found = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words));
-            found.ok_or(Some(hash))
-        })
     }
 
     /// Packs a row without changing the set, if it fits.
