@@ -61,6 +61,8 @@ pub struct Progress {
     pub states: AtomicU64,
     /// Views reached.
     pub views: AtomicU64,
+    /// Views that a proof still has to account for, where the engine counts them.
+    pub open: AtomicU64,
     /// Work done.
     pub work: AtomicU64,
 }
@@ -145,6 +147,11 @@ impl Budget {
         progress.bound.fetch_max(u64::from(bound), Ordering::Relaxed);
         progress.states.fetch_max(states, Ordering::Relaxed);
         progress.views.fetch_max(views, Ordering::Relaxed);
+    }
+
+    /// Tells the progress display how much a proof still owes.
+    pub fn still_open(&self, open: u64) {
+        self.flags.progress.open.store(open, Ordering::Relaxed);
     }
 }
 

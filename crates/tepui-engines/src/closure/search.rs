@@ -187,6 +187,7 @@ impl Search {
             self.depths[index].look_at(&views, &system.compiled, &system.symmetry, crew, budget)?;
         }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
+        budget.still_open(self.open() as u64);
         Ok(())
     }
 

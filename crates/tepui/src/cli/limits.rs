@@ -115,8 +115,12 @@ fn progress_line(stopper: &Stopper, start: Instant, held: u64) -> String {
     let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
     let elapsed = start.elapsed().as_secs_f64();
     let rate = get(&progress.work) as f64 / elapsed;
+    let open = match get(&progress.open) {
+        0 => String::new(),
+        open => format!(" ({} open)", grouped(open)),
+    };
     format!(
-        "bound {}, {} states, {} views, {} images/s, {}, {elapsed:.1} s",
+        "bound {}, {} states, {} views{open}, {} images/s, {}, {elapsed:.1} s",
         get(&progress.bound),
         grouped(get(&progress.states)),
         grouped(get(&progress.views)),
