@@ -102,13 +102,12 @@ fn closure_and_delays_find_the_exact_views_of_both_depths() {
 }
 
 /// Rounds and delays at the end of the final plateau, for rows that are printed in the paper. The paper waits for one
-/// delay more than its theorem needs.
+/// delay more than its theorem needs. For the drivers 1+1 and 2+1 its rounds are not those of the definition, which come
+/// out as below also with a plateau that is one longer.
 #[test]
 fn delays_converge_where_the_paper_says() {
     let published = [
-        ("Bluetooth1-11", 23, 15),
         ("Bluetooth1-12", 32, 29),
-        ("Bluetooth3-11", 23, 15),
         ("Bluetooth3-12", 32, 29),
         ("bst-11", 31, 16),
         ("bst-22", 50, 38),
@@ -118,14 +117,15 @@ fn delays_converge_where_the_paper_says() {
         ("stefan-4", 32, 4),
         ("dekker", 37, 16),
     ];
+    let differing =
+        [("Bluetooth1-11", 22, 14), ("Bluetooth3-11", 22, 14), ("Bluetooth1-21", 35, 25), ("Bluetooth3-21", 35, 25)];
+    let expected: Vec<_> =
+        published.map(|(file, rounds, delays)| (file, rounds, delays - 1)).into_iter().chain(differing).collect();
     for_each_row(|row| {
-        let Some(&(_, rounds, delays)) = published.iter().find(|(file, ..)| *file == row.file) else { return };
+        let Some(&(_, rounds, delays)) = expected.iter().find(|(file, ..)| *file == row.file) else { return };
         let options = Options { engine: Choice::Delays, view_depth: 2, ..Options::default() };
         let outcome = verify(&read(row, false), &options, &Budget::unlimited()).unwrap();
-        let end = outcome.iterations.last().unwrap().bound;
-        // The first drivers come out one round earlier as well: a plateau in between is told apart differently.
-        let exact = end.amounts() == [rounds, delays - 1];
-        assert!(exact || row.file.ends_with("-11") && end.amounts() == [rounds - 1, delays - 1], "{}: {end}", row.file);
+        assert_eq!(outcome.iterations.last().unwrap().bound.amounts(), [rounds, delays], "{}", row.file);
     });
 }
 
