@@ -37,6 +37,9 @@ impl Watch {
         let (done, peak) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let stopper = budget.stopper();
         interrupt_on_ctrl_c(stopper.clone());
+        if limits.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            stopper.stop(Limit::Time); // The watch itself may come too late for a short run.
+        }
         let watched = (Arc::clone(&done), Arc::clone(&peak));
         let thread = std::thread::spawn(move || watch(&stopper, &limits, &watched.0, &watched.1));
         Self { done, peak, thread: Some(thread) }
