@@ -102,8 +102,8 @@ fn closure_and_delays_find_the_exact_views_of_both_depths() {
 }
 
 /// Rounds and delays at the end of the final plateau, for rows that are printed in the paper. The paper waits for one
-/// delay more than its theorem needs. For the drivers 1+1 and 2+1 its rounds are not those of the definition, which come
-/// out as below also with a plateau that is one longer.
+/// delay more than its theorem needs. For the drivers 1+1 and 2+1 it has other rounds than come out here, for a reason
+/// that is not known.
 #[test]
 fn delays_converge_where_the_paper_says() {
     let published = [

@@ -121,11 +121,6 @@ impl<'a> Abstraction<'a> {
         Ok(if self.escaped { Fixpoint::Escaped } else { Fixpoint::Complete })
     }
 
-    /// How many views there are, permutations of interchangeable threads counted.
-    pub fn count(&self) -> u64 {
-        count(&self.views, self.symmetry)
-    }
-
     /// Triples of a thread, a word that some view pops, and a symbol below it.
     pub fn revealed(&self) -> impl Iterator<Item = (usize, &[Symbol], Symbol)> {
         (0..self.compiled.threads()).flat_map(move |thread| {
