@@ -17,7 +17,7 @@ pub struct Cores {
 impl Cores {
     /// So many threads, and pieces that are worth the trouble.
     pub fn new(threads: usize) -> Self {
-        Self { threads, grain: 1 << 8 }
+        Self { threads, grain: 1 << 9 }
     }
 }
 
@@ -67,6 +67,16 @@ impl Crew {
             true => pieces.into_par_iter().with_max_len(1).map(&handle).collect(),
             false => pieces.into_iter().map(handle).collect(),
         }
+    }
+
+    /// Cuts a list into pieces of work and handles them.
+    pub fn cut<T: Sync, R: Send>(&self, list: &[T], handle: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+        self.map(list.chunks(self.grain).collect(), handle)
+    }
+
+    /// The items of a list for which a condition holds.
+    pub fn filter<T: Copy + Send + Sync>(&self, list: &[T], wanted: impl Fn(&T) -> bool + Sync) -> Vec<T> {
+        self.cut(list, |piece| piece.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
     }
 
     /// Sorts numbers.

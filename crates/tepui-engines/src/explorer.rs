@@ -2,21 +2,18 @@
 //!
 //! An engine decides which threads take steps from which states, in *jobs*; here the steps are taken, and the states
 //! that they lead to are stored and numbered. A [`Visitor`] hears of every image and picks what the engine wants to
-//! know. With one thread, jobs are done one after the other. With more, a batch of jobs is cut into pieces: the
-//! steps of all pieces are taken and looked up side by side, then the strangers among them are numbered, then the
-//! visitor hears of all images side by side. States get the same numbers either way.
+//! know. Jobs are cut into pieces: the steps of some pieces are taken side by side, then the states that they lead to are
+//! numbered, then the visitor hears of all images side by side. States get the same numbers with any number of threads.
 
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
-use crate::packed::{PackedSet, Strangers};
+use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 
-/// How many pieces of work are looked at before states are numbered: few enough that the caches still hold what the
-/// steps have touched.
-const BATCH: usize = 24;
-/// How many jobs have their images looked up together.
-const GROUP: usize = 16;
+/// How many pieces of work are done before states are numbered: enough to keep all threads busy, and few enough that the
+/// caches still hold what the steps have touched.
+const PIECES: usize = 32;
 
 /// What an engine wants done and to know.
 pub trait Visitor: Sync {
@@ -50,20 +47,13 @@ pub struct Explorer<S> {
     pub crew: Crew,
 }
 
-#[derive(Clone, Copy)]
-struct Image {
-    job: u32,
-    place: u16,
-    stranger: bool,
-    /// The number of the state, or of the stranger in its piece.
-    state: u32,
-}
-
 /// What one piece of work brings.
-struct Piece {
-    images: Vec<Image>,
-    enabled: Vec<bool>,
-    strangers: Strangers,
+struct Piece<'j, J> {
+    jobs: &'j [J],
+    /// For each job, whether a thread was enabled, and how many images there are up to its last one.
+    taken: Vec<(bool, usize)>,
+    /// For each image, the place of the thread that took the step.
+    places: Vec<u16>,
 }
 
 impl<S: System> Explorer<S> {
@@ -88,69 +78,56 @@ impl<S: System> Explorer<S> {
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        for batch in jobs.chunks(BATCH * self.crew.grain()) {
+        if S::SUBSUMES {
+            return self.one_by_one(jobs, visitor, found, budget);
+        }
+        for jobs in jobs.chunks(self.crew.grain() * if self.crew.shares(jobs.len()) { PIECES } else { 1 }) {
             let before = self.images;
-            if S::SUBSUMES || !self.crew.shares(batch.len()) {
-                self.alone(batch, visitor, found, budget)?;
-            } else {
-                self.together(batch, visitor, found, budget)?;
-                budget.spend(batch.len() as u64 + self.images - before)?;
-            }
+            self.together(jobs, visitor, found, budget)?;
+            budget.spend(jobs.len() as u64 + self.images - before)?;
         }
         Ok(())
     }
 
-    fn alone<V: Visitor>(
+    /// Does jobs where whether an image is stored depends on those before it.
+    fn one_by_one<V: Visitor>(
         &mut self,
         jobs: &[V::Job],
         visitor: &mut V,
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let width = self.width();
-        let (mut row, mut next, mut rows) = (vec![0; width], Vec::with_capacity(width), Vec::new());
-        // For each image its place; for each job the number of its images, and whether a thread was enabled.
-        let (mut places, mut taken) = (Vec::new(), Vec::new());
-        for jobs in jobs.chunks(GROUP) {
-            for job in jobs {
-                let (state, threads) = visitor.job(job);
-                self.states.get(state, &mut row);
-                let (mut enabled, before) = (false, places.len());
-                for thread in threads {
-                    enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
-                        rows.extend_from_slice(row);
-                        places.push(place);
-                    });
-                }
-                taken.push((places.len() - before, enabled));
+        let width = self.states.width();
+        let (mut row, mut next) = (vec![0; width], Vec::with_capacity(width));
+        for job in jobs {
+            let (mut rows, mut places, mut enabled) = (Vec::new(), Vec::new(), false);
+            let (state, threads) = visitor.job(job);
+            self.states.get(state, &mut row);
+            for thread in threads {
+                enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
+                    rows.extend_from_slice(row);
+                    places.push(place);
+                });
             }
             self.images += places.len() as u64;
-            budget.spend((jobs.len() + places.len()) as u64)?;
-            self.states.warm(&rows);
-            let mut images = rows.chunks_exact(width).zip(&places);
-            for (job, &(count, enabled)) in jobs.iter().zip(&taken) {
-                for (row, &place) in images.by_ref().take(count) {
-                    if S::SUBSUMES && self.states.find(row).is_none() && self.system.covered(row, budget)? {
-                        continue;
-                    }
-                    let (state, new) = self.states.insert(row);
-                    if new {
-                        if !self.system.knows(row) {
-                            self.system.learn(row, budget)?;
-                        }
-                        visitor.grown(self.states.len());
-                    }
-                    visitor.image(job, state, place, found);
+            budget.spend(1 + places.len() as u64)?;
+            for (row, place) in rows.chunks_exact(width).zip(places) {
+                if self.states.find(row).is_none() && self.system.covered(row, budget)? {
+                    continue;
                 }
-                visitor.done(job, enabled, found);
+                let (state, new) = self.states.insert(row);
+                if new && !self.system.knows(row) {
+                    self.system.learn(row, budget)?;
+                }
+                visitor.grown(self.states.len());
+                visitor.image(job, state, place, found);
             }
-            rows.clear();
-            places.clear();
-            taken.clear();
+            visitor.done(job, enabled, found);
         }
         Ok(())
     }
 
+    /// Does jobs side by side.
     fn together<V: Visitor>(
         &mut self,
         jobs: &[V::Job],
@@ -159,62 +136,47 @@ impl<S: System> Explorer<S> {
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let asked = &*visitor;
-        let mut pieces = self.crew.map(jobs.chunks(self.crew.grain()).collect(), |jobs| self.piece(jobs, asked));
-        let mut lists: Vec<_> = pieces.iter_mut().map(|piece| std::mem::take(&mut piece.strangers)).collect();
+        let pieces = self.crew.map(jobs.chunks(self.crew.grain()).collect(), |jobs| self.piece(jobs, asked));
+        let (pieces, mut batches): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+        self.images += pieces.iter().map(|piece| piece.places.len() as u64).sum::<u64>();
         let first = self.states.len();
-        let numbers = self.states.insert_all(&mut lists, &self.crew);
+        let numbers = self.states.insert_all(&mut batches, &self.crew);
         self.learn_from(first, budget)?;
         visitor.grown(self.states.len());
-        let mut start = 0;
-        let parts = pieces.into_iter().zip(lists).zip(jobs.chunks(self.crew.grain())).map(|((piece, list), jobs)| {
-            let own = &numbers[start..start + list.len()];
-            start += list.len();
-            self.images += piece.images.len() as u64;
-            (jobs, piece, own)
-        });
-        let (parts, told) = (parts.collect(), &*visitor);
-        let all = self.crew.map(parts, |(jobs, piece, own): (&[V::Job], Piece, &[u32])| {
-            let mut found = Vec::new();
-            for image in piece.images {
-                let state = if image.stranger { own[image.state as usize] } else { image.state };
-                told.image(&jobs[image.job as usize], state, usize::from(image.place), &mut found);
-            }
-            jobs.iter().zip(piece.enabled).for_each(|(job, enabled)| told.done(job, enabled, &mut found));
-            found
-        });
-        all.into_iter().for_each(|part| found.extend(part));
+        let told = &*visitor;
+        let parts =
+            self.crew.map(pieces.into_iter().zip(numbers).collect(), |(piece, numbers): (Piece<'_, _>, Vec<_>)| {
+                let (mut found, mut start) = (Vec::new(), 0);
+                for (job, (enabled, end)) in piece.jobs.iter().zip(piece.taken) {
+                    for (&state, &place) in numbers[start..end].iter().zip(&piece.places[start..end]) {
+                        told.image(job, state, usize::from(place), &mut found);
+                    }
+                    told.done(job, enabled, &mut found);
+                    start = end;
+                }
+                found
+            });
+        parts.into_iter().for_each(|part| found.extend(part));
         Ok(())
     }
 
-    fn piece<V: Visitor>(&self, jobs: &[V::Job], visitor: &V) -> Piece {
-        let (mut row, mut next) = (vec![0; self.width()], Vec::with_capacity(self.width()));
-        let mut piece =
-            Piece { images: Vec::new(), enabled: Vec::with_capacity(jobs.len()), strangers: Strangers::default() };
-        let (mut rows, mut from) = (Vec::new(), Vec::new());
-        for (first, jobs) in (0..).step_by(GROUP).zip(jobs.chunks(GROUP)) {
-            for (index, job) in (first..).zip(jobs) {
-                let (state, threads) = visitor.job(job);
-                self.states.get(state, &mut row);
-                let mut enabled = false;
-                for thread in threads {
-                    enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
-                        rows.extend_from_slice(row);
-                        from.push((index, place as u16));
-                    });
-                }
-                piece.enabled.push(enabled);
+    fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], visitor: &V) -> (Piece<'j, V::Job>, Batch) {
+        let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
+        let mut piece = Piece { jobs, taken: Vec::with_capacity(jobs.len()), places: Vec::new() };
+        let mut batch = Batch::default();
+        for job in jobs {
+            let (state, threads) = visitor.job(job);
+            self.states.get(state, &mut row);
+            let mut enabled = false;
+            for thread in threads {
+                enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
+                    self.states.pack(row, &mut batch);
+                    piece.places.push(place as u16);
+                });
             }
-            self.states.warm(&rows);
-            for (row, (job, place)) in rows.chunks_exact(self.width()).zip(from.drain(..)) {
-                let (stranger, state) = match self.states.find_or_note(row, &mut piece.strangers) {
-                    Ok(state) => (false, state),
-                    Err(place) => (true, place),
-                };
-                piece.images.push(Image { job, place, stranger, state });
-            }
-            rows.clear();
+            piece.taken.push((enabled, batch.len()));
         }
-        piece
+        (piece, batch)
     }
 
     /// Lets the system learn from all states with numbers from `first` on.
@@ -222,7 +184,7 @@ impl<S: System> Explorer<S> {
         let grain = self.crew.grain();
         let starts = (first..self.states.len()).step_by(grain).collect();
         let unknown = self.crew.map(starts, |start: usize| {
-            let mut row = vec![0; self.width()];
+            let mut row = vec![0; self.states.width()];
             let states = start as u32..self.states.len().min(start + grain) as u32;
             let unknown = states.filter(|&state| {
                 self.states.get(state, &mut row);
@@ -230,7 +192,7 @@ impl<S: System> Explorer<S> {
             });
             unknown.collect::<Vec<_>>()
         });
-        let mut row = vec![0; self.width()];
+        let mut row = vec![0; self.states.width()];
         for state in unknown.into_iter().flatten() {
             self.states.get(state, &mut row);
             if !self.system.knows(&row) {
@@ -238,10 +200,6 @@ impl<S: System> Explorer<S> {
             }
         }
         Ok(())
-    }
-
-    fn width(&self) -> usize {
-        self.states.width()
     }
 }
 
@@ -255,54 +213,19 @@ pub fn number_rows(
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(which.len());
-    if !crew.shares(which.len()) {
-        let (mut row, mut made) = (vec![0; states.width()], Vec::new());
-        for group in which.chunks(2 * GROUP) {
-            make_all(states, group, &mut row, &mut made, into.width(), &make);
-            into.warm(&made);
-            numbers.extend(made.chunks_exact(into.width()).map(|made| into.insert(made).0));
-        }
-        return numbers;
-    }
-    for batch in which.chunks(BATCH * crew.grain()) {
+    for which in which.chunks(crew.grain() * if crew.shares(which.len()) { PIECES } else { 1 }) {
         let known = &*into;
-        let found = crew.map(batch.chunks(crew.grain()).collect(), |piece: &[u32]| {
-            let (mut row, mut made) = (vec![0; states.width()], Vec::new());
-            let (mut numbers, mut strangers) = (Vec::with_capacity(piece.len()), Strangers::default());
-            for group in piece.chunks(2 * GROUP) {
-                make_all(states, group, &mut row, &mut made, known.width(), &make);
-                known.warm(&made);
-                let made = made.chunks_exact(known.width());
-                numbers.extend(made.map(|made| known.find_or_note(made, &mut strangers)));
+        let mut batches = crew.map(which.chunks(crew.grain()).collect(), |piece: &[u32]| {
+            let (mut row, mut made) = (vec![0; states.width()], vec![0; known.width()]);
+            let mut batch = Batch::default();
+            for &state in piece {
+                states.get(state, &mut row);
+                make(&row, &mut made);
+                known.pack(&made, &mut batch);
             }
-            (numbers, strangers)
+            batch
         });
-        let (found, mut strangers): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let counts: Vec<_> = strangers.iter().map(Strangers::len).collect();
-        let given = into.insert_all(&mut strangers, crew);
-        let mut start = 0;
-        for (found, count) in found.into_iter().zip(counts) {
-            let own = &given[start..start + count];
-            numbers.extend(found.into_iter().map(|number| number.unwrap_or_else(|place| own[place as usize])));
-            start += count;
-        }
+        into.insert_all(&mut batches, crew).into_iter().for_each(|part| numbers.extend(part));
     }
     numbers
-}
-
-/// Makes a row from each of some states, one after the other.
-fn make_all(
-    states: &PackedSet,
-    which: &[u32],
-    row: &mut [u32],
-    made: &mut Vec<u32>,
-    width: usize,
-    make: impl Fn(&[u32], &mut [u32]),
-) {
-    made.clear();
-    made.resize(which.len() * width, 0);
-    for (&state, made) in which.iter().zip(made.chunks_exact_mut(width)) {
-        states.get(state, row);
-        make(row, made);
-    }
 }

@@ -1,28 +1,32 @@
 //! Sets of tuples, packed into machine words.
 //!
 //! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need (no field
-//! straddles two words), rows lie in one long vector in the order of insertion, and a hash table holds their 32-bit
+//! straddles two words), rows lie one after the other in the order of insertion, and a hash table holds their 32-bit
 //! numbers. So a set of tuples of up to 64 bits costs 8 bytes a row plus 11 to 16 bytes of table, and the row
 //! number is an identity that other vectors can be indexed by. Fields start narrow; when a value does not fit, all
 //! rows are packed anew with one more bit for that field than the value needs. That happens at most 32 times for a
 //! field.
 //!
-//! The table is cut into shards, so that several threads can fill it. Rows that a batch of work brings are looked up
-//! by whoever finds them; those that are not there are *strangers*, and are put in together at the end of the batch
-//! ([`PackedSet::insert_all`]): each shard takes its strangers in and finds out which of them are equal, then they get
-//! numbers in the order in which they came, then each shard notes the numbers. The numbers are those that inserting one by
-//! one would have given. Growing a shard at a time also keeps the peak of memory low.
+//! Rows come in [batches](Batch): packed and hashed when they are found, looked up or added together. Large sets are bound
+//! by the latency of memory, and two things help: a slot of the table holds 32 bits of the hash beside the number, so that
+//! one access tells whether it is worth looking at the row; and the accesses for many rows are made at once, in loops that
+//! do nothing else, before anything is decided.
 //!
-//! Large sets are bound by the latency of memory. Two things help. A slot of the table holds 32 bits of the hash beside the
-//! number, so that one access tells whether it is worth looking at the row; and whoever has several rows to look up can
-//! [`warm`](PackedSet::warm) the set for them, which makes all these accesses at once.
+//! The table is cut into shards, so that several threads can add batches ([`PackedSet::insert_all`]). Each thread takes
+//! the rows of its own shards in, those that are new with a number for the time being; then the new rows get numbers in
+//! the order in which they came, then each thread puts these into its shards. The numbers are those that adding one by
+//! one would have given. Growing a shard at a time also keeps the peak of memory low.
 
 use crate::crew::Crew;
 
 /// How many parts the hash table has.
 const SHARDS: usize = 16;
-/// Sets with fewer words than these are in the caches anyway.
+/// How many rows have their accesses made at once.
+const AT_ONCE: usize = 32;
+/// Sets with fewer rows than these are in the caches anyway.
 const WORTH_WARMING: usize = 1 << 15;
+/// Fewer rows than these are not worth sharing.
+const WORTH_SHARING: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Field {
@@ -42,9 +46,39 @@ impl Field {
 pub struct PackedSet {
     fields: Vec<Field>,
     words: usize,
-    rows: Vec<u64>,
+    rows: Rows,
     shards: Vec<Shard>,
-    scratch: Vec<u64>,
+    scratch: Batch,
+}
+
+/// Packed rows, one after the other, in chunks that stay where they are.
+#[derive(Clone, Debug)]
+struct Rows {
+    width: usize,
+    chunks: Vec<Vec<u64>>,
+    len: usize,
+}
+
+impl Rows {
+    const CHUNK: usize = 1 << 14;
+
+    fn new(width: usize) -> Self {
+        Self { width, chunks: vec![Vec::new()], len: 0 }
+    }
+
+    #[inline]
+    fn get(&self, number: usize) -> &[u64] {
+        &self.chunks[number / Self::CHUNK][number % Self::CHUNK * self.width..][..self.width]
+    }
+
+    #[inline]
+    fn push(&mut self, row: &[u64]) {
+        if self.len == self.chunks.len() * Self::CHUNK {
+            self.chunks.push(Vec::with_capacity(Self::CHUNK * self.width));
+        }
+        self.chunks[self.len / Self::CHUNK].extend_from_slice(row);
+        self.len += 1;
+    }
 }
 
 /// A part of the hash table: open addressing, where a slot is 0 or the upper half of a hash above a number that is one
@@ -83,16 +117,13 @@ impl Shard {
         }
     }
 
-    /// Makes room for so many more rows, so that inserting them moves no slot.
-    fn reserve(&mut self, more: usize) {
-        while (self.used + more) * 4 > self.slots.len() * 3 {
-            self.grow();
+    /// The place of the slot of a row that is there.
+    fn place_of(&self, hash: u64, number: u32) -> usize {
+        let mut place = self.home(hash);
+        while self.slots[place] as u32 != number + 1 {
+            place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
-    }
-
-    /// Gives a row another number, at a place where it was inserted.
-    fn renumber(&mut self, place: usize, number: u32) {
-        self.slots[place] = (self.slots[place] >> 32 << 32) | u64::from(number + 1);
+        place
     }
 
     /// Adds a row that is not there; returns the place of its slot.
@@ -106,7 +137,7 @@ impl Shard {
         while self.slots[place] != 0 {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
-        self.slots[place] = (hash >> 32 << 32) | u64::from(number + 1);
+        self.slots[place] = slot(hash, number);
         place
     }
 
@@ -121,21 +152,17 @@ impl Shard {
     }
 }
 
-/// A stranger that a shard has taken in: its number among the strangers, that of the shard, and its place there.
-type Placed = (usize, usize, usize);
-
-/// Rows that were looked up in a set and not found, in order.
-#[derive(Default)]
-pub struct Strangers {
-    /// The rows, packed as the set packs them.
+/// Rows packed as a set packs them, in order.
+#[derive(Clone, Default, Debug)]
+pub struct Batch {
     words: Vec<u64>,
     hashes: Vec<u64>,
     /// Rows with values that do not fit the set's fields, and their places in the lists above, where nothing stands.
     wide: Vec<(usize, Vec<u32>)>,
 }
 
-impl Strangers {
-    /// How many there are.
+impl Batch {
+    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
@@ -144,6 +171,38 @@ impl Strangers {
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.hashes.clear();
+        self.wide.clear();
+    }
+
+    fn row(&self, index: usize, width: usize) -> &[u64] {
+        &self.words[index * width..][..width]
+    }
+}
+
+/// What a thread has found out about the rows of its shards.
+#[derive(Default)]
+struct Share {
+    /// For each row its number; those that are new are numbered among themselves, from the size of the set on.
+    numbers: Vec<u32>,
+    /// For each batch, where its rows begin in the list above.
+    starts: Vec<usize>,
+    /// The rows that are new, in order.
+    new: Vec<New>,
+    /// Whether slots were moved.
+    moved: bool,
+}
+
+/// A row that a shard has taken in: the batch, its index there, and the place of its slot, if no slot was moved since.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct New {
+    batch: u32,
+    index: u32,
+    place: usize,
 }
 
 impl PackedSet {
@@ -152,17 +211,17 @@ impl PackedSet {
         let widths: Vec<_> = largest.into_iter().map(bits).collect();
         let (fields, words) = layout(&widths);
         let shards = vec![Shard::default(); SHARDS];
-        Self { fields, words, rows: Vec::new(), shards, scratch: vec![0; words] }
+        Self { fields, words, rows: Rows::new(words), shards, scratch: Batch::default() }
     }
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len() / self.words
+        self.rows.len
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.len() == 0
     }
 
     /// How many numbers a row has.
@@ -172,50 +231,20 @@ impl PackedSet {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        (self.rows.len() * 8 + self.shards.iter().map(|shard| shard.slots.len()).sum::<usize>() * 8) as u64
+        (self.len() * self.words * 8 + self.shards.iter().map(|shard| shard.slots.len()).sum::<usize>() * 8) as u64
     }
 
     /// Adds a row; returns its number, and whether it is new.
     pub fn insert(&mut self, row: &[u32]) -> (u32, bool) {
-        while !self.pack(row) {
-            self.widen(row);
-        }
-        let (words, rows, scratch) = (self.words, &self.rows, &self.scratch);
-        let hash = hash(scratch);
-        let shard = &mut self.shards[shard(hash)];
-        if let Some(number) = shard.find(hash, |number| same(&rows[number as usize * words..][..words], scratch)) {
-            return (number, false);
-        }
-        let number = u32::try_from(rows.len() / words).ok().filter(|&number| number < u32::MAX);
-        let number = number.expect("fewer than 2^32 rows fit the index");
-        shard.insert(hash, number);
-        self.rows.extend_from_slice(&self.scratch);
-        (number, true)
-    }
-
-    /// Looks rows up, one after the other in a list, and forgets what it found: what follows need not wait for memory.
-    pub fn warm(&self, rows: &[u32]) {
-        const AT_ONCE: usize = 32;
-        if self.rows.len() < WORTH_WARMING {
-            return;
-        }
-        let mut seen = 0;
-        for group in rows.chunks(AT_ONCE * self.fields.len()) {
-            // The accesses of a loop do not depend on each other, so that they overlap.
-            let (mut hashes, mut found) = ([0; AT_ONCE], [0; AT_ONCE]);
-            for (hashed, row) in hashes.iter_mut().zip(group.chunks_exact(self.fields.len())) {
-                *hashed = self.with_packed(row, |words| words.map_or(0, hash));
-                let shard = &self.shards[shard(*hashed)];
-                seen ^= shard.slots.get(shard.home(*hashed)).copied().unwrap_or(0);
-            }
-            for (number, &hash) in found.iter_mut().zip(&hashes) {
-                *number = self.shards[shard(hash)].find(hash, |_| true).unwrap_or(0);
-            }
-            for number in found {
-                seen ^= self.rows[number as usize * self.words];
-            }
-        }
-        std::hint::black_box(seen);
+        let mut batch = [std::mem::take(&mut self.scratch)];
+        self.pack(row, &mut batch[0]);
+        self.make_room(&mut batch);
+        assert!(self.len() + 1 < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        let found = self.insert_packed(&batch[0].words, batch[0].hashes[0]);
+        let [mut batch] = batch;
+        batch.clear();
+        self.scratch = batch;
+        found
     }
 
     /// The number of a row, if it is there.
@@ -227,94 +256,129 @@ impl PackedSet {
         })
     }
 
-    /// The number of a row; if it is not there, it joins the strangers, and the error is its place among them.
-    pub fn find_or_note(&self, row: &[u32], strangers: &mut Strangers) -> Result<u32, u32> {
-        self.with_packed(row, |words| {
-            let place = strangers.len();
-            let Some(words) = words else {
-                strangers.wide.push((place, row.to_vec()));
-                strangers.words.resize((place + 1) * self.words, 0);
-                strangers.hashes.push(0);
-                return Err(place as u32);
-            };
-            let hash = hash(words);
-            let found = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words));
-            found.ok_or_else(|| {
-                strangers.words.extend_from_slice(words);
-                strangers.hashes.push(hash);
-                place as u32
-            })
+    /// Puts a row into a batch.
+    #[inline]
+    pub fn pack(&self, row: &[u32], batch: &mut Batch) {
+        let start = batch.words.len();
+        batch.words.resize(start + self.words, 0);
+        let words = &mut batch.words[start..];
+        if !pack_into(&self.fields, row, words) {
+            words.fill(0);
+            batch.wide.push((batch.hashes.len(), row.to_vec()));
+        }
+        batch.hashes.push(hash(words));
+    }
+
+    /// The numbers of the rows of a batch, as far as they are there, in order.
+    pub fn find_all<'s>(&'s self, batch: &'s Batch) -> impl Iterator<Item = Option<u32>> + 's {
+        let mut wide = batch.wide.iter().map(|wide| wide.0).peekable();
+        batch.hashes.iter().enumerate().map(move |(index, &hash)| {
+            if index % AT_ONCE == 0 {
+                self.warm(&batch.hashes[index..]);
+            }
+            if wide.next_if_eq(&index).is_some() {
+                return None;
+            }
+            let row = batch.row(index, self.words);
+            self.shards[shard(hash)].find(hash, |number| same(self.slice(number), row))
         })
     }
 
-    /// Adds strangers, list by list, and returns the numbers of all of them in the same order.
-    pub fn insert_all(&mut self, lists: &mut [Strangers], crew: &Crew) -> Vec<u32> {
-        self.make_room(lists);
-        let hashes: Vec<u64> = lists.iter().flat_map(|list| &list.hashes).copied().collect();
-        let words: Vec<u64> = lists.iter().flat_map(|list| &list.words).copied().collect();
-        let (first, width) = (self.len(), self.words);
-        assert!(first + hashes.len() < u32::MAX as usize, "fewer than 2^32 rows fit the index");
-        // Each shard takes its strangers in, for the time being numbered as if no two were equal, and finds those that
-        // are.
+    /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
+    pub fn insert_all(&mut self, batches: &mut [Batch], crew: &Crew) -> Vec<Vec<u32>> {
+        self.make_room(batches);
+        let rows: usize = batches.iter().map(Batch::len).sum();
+        assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        if crew.size() == 1 || rows < WORTH_SHARING {
+            return batches.iter().map(|batch| self.insert_alone(batch)).collect();
+        }
+        let (batches, first) = (&*batches, self.len() as u32);
         let per = SHARDS.div_ceil(crew.size());
-        let shares = self.shards.chunks_mut(per).enumerate().collect();
-        let taken = crew.map(shares, |(share, shards): (usize, &mut [Shard])| {
-            let (mut repeats, mut places) = (Vec::new(), Vec::new());
-            let own = |hash: u64| shard(hash).checked_sub(share * per).filter(|&at| at < shards.len());
-            let mine: Vec<_> =
-                (0..).zip(&hashes).filter_map(|(index, &hash)| Some((index, hash, own(hash)?))).collect();
-            for (at, shard) in shards.iter_mut().enumerate() {
-                shard.reserve(mine.iter().filter(|one| one.2 == at).count());
+        let owned = self.shards.chunks_mut(per).enumerate().collect();
+        let shares =
+            crew.map(owned, |(owner, shards): (usize, &mut [Shard])| take_in(batches, &self.rows, owner * per, shards));
+        let numbers = self.number_new(&shares, batches);
+        let owned = self.shards.chunks_mut(per).zip(&shares).zip(&numbers).collect();
+        crew.map(owned, |((shards, share), numbers): ((&mut [Shard], &Share), &Vec<u32>)| {
+            // From the last to the first: a number for good is never smaller than the one before, so it is not taken
+            // for one that is still to come.
+            for (old, (new, &number)) in share.new.iter().zip(numbers).enumerate().rev() {
+                let hash = batches[new.batch as usize].hashes[new.index as usize];
+                let shard = &mut shards[shard(hash) % per];
+                let place = if share.moved { shard.place_of(hash, first + old as u32) } else { new.place };
+                shard.slots[place] = slot(hash, number);
             }
-            for (index, hash, at) in mine {
-                let row = |index: usize| &words[index * width..][..width];
-                let is_it = |number: u32| {
-                    (number as usize).checked_sub(first).is_some_and(|other| same(row(other), row(index)))
-                };
-                match shards[at].find(hash, is_it) {
-                    Some(number) => repeats.push((index, number as usize - first)),
-                    None => places.push((index, at, shards[at].insert(hash, (first + index) as u32))),
-                }
-            }
-            (repeats, places)
         });
-        let (repeats, places): (Vec<_>, Vec<Vec<Placed>>) = taken.into_iter().unzip();
-        let mut numbers: Vec<u32> = (first as u32..).take(hashes.len()).collect();
-        if repeats.iter().all(Vec::is_empty) {
-            self.rows.extend_from_slice(&words);
-            return numbers;
-        }
-        let mut first_of = vec![u32::MAX; hashes.len()];
-        repeats.into_iter().flatten().for_each(|(index, other): (usize, usize)| first_of[index] = other as u32);
-        for index in 0..numbers.len() {
-            numbers[index] = match first_of[index] {
-                u32::MAX => {
-                    self.rows.extend_from_slice(&words[index * width..][..width]);
-                    self.len() as u32 - 1
-                }
-                other => numbers[other as usize],
+        crew.map((0..batches.len()).collect(), |batch: usize| {
+            let mut rests: Vec<_> = shares.iter().map(|share| share.numbers[share.starts[batch]..].iter()).collect();
+            let number = |&hash: &u64| {
+                let owner = shard(hash) / per;
+                let number = rests[owner].next().copied().unwrap_or(0);
+                number.checked_sub(first).map_or(number, |new| numbers[owner][new as usize])
             };
+            batches[batch].hashes.iter().map(number).collect()
+        })
+    }
+
+    /// Stores the new rows in the order of their batches, and returns the numbers that they get.
+    fn number_new(&mut self, shares: &[Share], batches: &[Batch]) -> Vec<Vec<u32>> {
+        let mut next = self.len() as u32;
+        let mut numbers: Vec<_> = shares.iter().map(|share| Vec::with_capacity(share.new.len())).collect();
+        let at = |share: usize, place: usize| shares[share].new.get(place);
+        let mut heads: Vec<_> = (0..shares.len()).map(|share| at(share, 0)).collect();
+        while let Some((head, share)) = (0..).zip(&heads).filter_map(|(share, head)| Some(((*head)?, share))).min() {
+            self.rows.push(batches[head.batch as usize].row(head.index as usize, self.words));
+            numbers[share].push(next);
+            next += 1;
+            heads[share] = at(share, numbers[share].len());
         }
-        let shares = self.shards.chunks_mut(per).zip(places).collect();
-        crew.map(shares, |(shards, places): (&mut [Shard], Vec<Placed>)| {
-            places.into_iter().for_each(|(index, at, place)| shards[at].renumber(place, numbers[index]));
-        });
         numbers
     }
 
-    /// Makes the fields wide enough for all strangers, and packs them anew.
-    fn make_room(&mut self, lists: &mut [Strangers]) {
-        if lists.iter().all(|list| list.wide.is_empty()) {
+    fn insert_alone(&mut self, batch: &Batch) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(batch.len());
+        for (index, &hash) in batch.hashes.iter().enumerate() {
+            if index % AT_ONCE == 0 {
+                self.warm(&batch.hashes[index..]);
+            }
+            numbers.push(self.insert_packed(batch.row(index, self.words), hash).0);
+        }
+        numbers
+    }
+
+    fn insert_packed(&mut self, row: &[u64], hash: u64) -> (u32, bool) {
+        let rows = &self.rows;
+        let shard = &mut self.shards[shard(hash)];
+        if let Some(number) = shard.find(hash, |number| same(rows.get(number as usize), row)) {
+            return (number, false);
+        }
+        let number = rows.len as u32;
+        shard.insert(hash, number);
+        self.rows.push(row);
+        (number, true)
+    }
+
+    /// Touches what the first few of some hashes lead to, so that what follows need not wait for memory.
+    fn warm(&self, hashes: &[u64]) {
+        if self.len() >= WORTH_WARMING {
+            let hashes = hashes.iter().take(AT_ONCE).map(|&hash| (&self.shards[shard(hash)], hash));
+            warm(hashes, &self.rows);
+        }
+    }
+
+    /// Makes the fields wide enough for all rows of some batches, and packs these anew.
+    fn make_room(&mut self, batches: &mut [Batch]) {
+        if batches.iter().all(|batch| batch.wide.is_empty()) {
             return;
         }
         let width = self.fields.len();
         let mut rows: Vec<Vec<u32>> = Vec::new();
-        for list in &mut *lists {
-            let mut unpacked = vec![0; list.len() * width];
-            for (row, words) in unpacked.chunks_exact_mut(width).zip(list.words.chunks_exact(self.words)) {
+        for batch in &mut *batches {
+            let mut unpacked = vec![0; batch.len() * width];
+            for (row, words) in unpacked.chunks_exact_mut(width).zip(batch.words.chunks_exact(self.words)) {
                 unpack(&self.fields, words, row);
             }
-            for (place, row) in list.wide.drain(..) {
+            for (place, row) in batch.wide.drain(..) {
                 unpacked[place * width..][..width].copy_from_slice(&row);
             }
             rows.push(unpacked);
@@ -324,13 +388,9 @@ impl PackedSet {
             largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = value.max(*largest));
         }
         self.widen(&largest);
-        for (list, rows) in lists.iter_mut().zip(rows) {
-            list.words = vec![0; list.len() * self.words];
-            let packed = list.words.chunks_exact_mut(self.words).zip(rows.chunks_exact(width));
-            for (hashed, (words, row)) in list.hashes.iter_mut().zip(packed) {
-                pack_into(&self.fields, row, words);
-                *hashed = hash(words);
-            }
+        for (batch, rows) in batches.iter_mut().zip(rows) {
+            batch.clear();
+            rows.chunks_exact(width).for_each(|row| self.pack(row, batch));
         }
     }
 
@@ -362,27 +422,32 @@ impl PackedSet {
 
     /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
     /// again, first field first, into fields of the given widths. The result is in no particular order.
-    pub fn into_words(mut self, widths: &[u32], change: impl Fn(&mut [u32])) -> Result<Vec<u64>, Self> {
+    pub fn into_words(
+        mut self,
+        widths: &[u32],
+        change: impl Fn(&mut [u32]) + Sync,
+        crew: &Crew,
+    ) -> Result<Vec<u64>, Box<Self>> {
         if self.words > 1 || widths.iter().sum::<u32>() > 64 {
-            return Err(self);
+            return Err(Box::new(self));
         }
         self.shards.clear();
-        let mut row = vec![0; self.fields.len()];
-        for word in &mut self.rows {
-            unpack(&self.fields, std::slice::from_ref(word), &mut row);
-            change(&mut row);
-            *word = row.iter().zip(widths).fold(0, |key, (&value, width)| key << width | u64::from(value));
-        }
-        Ok(self.rows)
+        let chunks = crew.map(self.rows.chunks, |mut words: Vec<u64>| {
+            let mut row = vec![0; self.fields.len()];
+            for word in &mut words {
+                unpack(&self.fields, std::slice::from_ref(word), &mut row);
+                change(&mut row);
+                *word = row.iter().zip(widths).fold(0, |key, (&value, width)| key << width | u64::from(value));
+            }
+            words
+        });
+        let mut words = Vec::with_capacity(self.rows.len);
+        chunks.into_iter().for_each(|chunk| words.extend(chunk));
+        Ok(words)
     }
 
     fn slice(&self, index: u32) -> &[u64] {
-        &self.rows[index as usize * self.words..][..self.words]
-    }
-
-    fn pack(&mut self, row: &[u32]) -> bool {
-        self.scratch.fill(0);
-        pack_into(&self.fields, row, &mut self.scratch)
+        self.rows.get(index as usize)
     }
 
     #[cold]
@@ -392,14 +457,15 @@ impl PackedSet {
         };
         let widths: Vec<_> = self.fields.iter().zip(row).map(wider).collect();
         let (fields, words) = layout(&widths);
-        let mut rows = vec![0; self.len() * words];
-        let mut values = vec![0; fields.len()];
-        for (old, new) in self.rows.chunks_exact(self.words).zip(rows.chunks_exact_mut(words)) {
-            unpack(&self.fields, old, &mut values);
-            pack_into(&fields, &values, new);
+        let mut rows = Rows::new(words);
+        let (mut values, mut new) = (vec![0; fields.len()], vec![0; words]);
+        for old in 0..self.rows.len {
+            unpack(&self.fields, self.rows.get(old), &mut values);
+            new.fill(0);
+            pack_into(&fields, &values, &mut new);
+            rows.push(&new);
         }
         (self.fields, self.words, self.rows) = (fields, words, rows);
-        self.scratch = vec![0; words];
         self.rebuild_table();
     }
 
@@ -413,6 +479,74 @@ impl PackedSet {
             self.shards[shard(hash)].insert(hash, number);
         }
     }
+}
+
+/// The part of one thread in [`PackedSet::insert_all`]: looks the rows of its shards up, and takes in those that are new.
+fn take_in(batches: &[Batch], rows: &Rows, first_shard: usize, shards: &mut [Shard]) -> Share {
+    let (mut share, mut own) = (Share::default(), Vec::new());
+    let (first, width) = (rows.len as u32, rows.width);
+    let slots = |shards: &[Shard]| shards.iter().map(|shard| shard.slots.len()).sum::<usize>();
+    let before = slots(shards);
+    for (number, batch) in (0..).zip(batches) {
+        share.starts.push(share.numbers.len());
+        // Which rows are its own cannot be foreseen, so this does not branch.
+        own.resize(batch.len(), 0);
+        let mut count = 0;
+        for (index, &hash) in (0..).zip(&batch.hashes) {
+            own[count] = index;
+            count += usize::from(shard(hash).wrapping_sub(first_shard) < shards.len());
+        }
+        for group in own[..count].chunks(AT_ONCE) {
+            let hash = |index: u32| batch.hashes[index as usize];
+            if rows.len >= WORTH_WARMING {
+                let hashes = group.iter().map(|&index| (&shards[shard(hash(index)) - first_shard], hash(index)));
+                warm(hashes, rows);
+            }
+            for &index in group {
+                let (hash, row) = (hash(index), batch.row(index as usize, width));
+                let shard = shard(hash) - first_shard;
+                let new = &share.new;
+                let found = shards[shard].find(hash, |number| match number.checked_sub(first) {
+                    None => same(rows.get(number as usize), row),
+                    Some(other) => {
+                        let New { batch, index, .. } = new[other as usize];
+                        same(batches[batch as usize].row(index as usize, width), row)
+                    }
+                });
+                share.numbers.push(found.unwrap_or_else(|| {
+                    let taken = first + share.new.len() as u32;
+                    let place = shards[shard].insert(hash, taken);
+                    share.new.push(New { batch: number, index, place });
+                    taken
+                }));
+            }
+        }
+    }
+    share.moved = slots(shards) != before;
+    share
+}
+
+/// Touches the slots that hashes lead to, and the rows that these lead to. The accesses of a loop do not depend on each
+/// other, and there is little else in it, so that they overlap.
+#[inline]
+fn warm<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &Rows) {
+    let (mut slots, mut numbers) = ([0; AT_ONCE], [0; AT_ONCE]);
+    for (slot, (shard, hash)) in slots.iter_mut().zip(hashes.clone()) {
+        *slot = shard.slots.get(shard.home(hash)).copied().unwrap_or(0);
+    }
+    let mut seen = 0;
+    for (number, (&slot, (shard, hash))) in numbers.iter_mut().zip(slots.iter().zip(hashes)) {
+        *number = match slot >> 32 == hash >> 32 {
+            true => slot as u32,
+            false => shard.find(hash, |_| true).map_or(0, |number| number + 1),
+        };
+    }
+    for number in numbers.into_iter().filter(|&number| number > 0) {
+        if number as usize <= rows.len {
+            seen ^= rows.get(number as usize - 1)[0];
+        }
+    }
+    std::hint::black_box(seen);
 }
 
 fn bits(value: u32) -> u32 {
@@ -467,6 +601,12 @@ fn hash(words: &[u64]) -> u64 {
     words.iter().fold(0x2545_f491_4f6c_dd1d, fold)
 }
 
+/// A slot for a row.
+#[inline]
+fn slot(hash: u64, number: u32) -> u64 {
+    (hash >> 32 << 32) | u64::from(number + 1)
+}
+
 /// The shard that a hash belongs to; other bits than those by which shards place their entries.
 #[inline]
 fn shard(hash: u64) -> usize {
@@ -486,18 +626,17 @@ mod tests {
         for threads in [1, 2, 3] {
             let (crew, mut other) = (Crew::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
             for (start, batch) in (0..).zip(rows.chunks(700)) {
-                let mut lists = [Strangers::default(), Strangers::default()];
+                let mut batches = [Batch::default(), Batch::default()];
                 for (index, row) in batch.iter().enumerate() {
-                    for list in lists.iter_mut().take(1 + index % 2) {
-                        assert!(other.find_or_note(row, list).is_err());
-                    }
+                    batches.iter_mut().take(1 + index % 2).for_each(|batch| other.pack(row, batch));
                 }
-                let numbers = other.insert_all(&mut lists, &crew);
-                let (first, second) = numbers.split_at(batch.len());
+                assert!(other.find_all(&batches[0]).all(|number| number.is_none()));
+                let [first, second] = &other.insert_all(&mut batches, &crew)[..] else { unreachable!() };
                 assert!(first.iter().copied().eq((start * 700..).take(batch.len())));
                 assert!(second.iter().eq(first.iter().skip(1).step_by(2)));
+                assert!(other.find_all(&batches[0]).eq(first.iter().copied().map(Some)));
             }
-            assert_eq!((other.rows.len() / other.words, other.len()), (set.len(), set.len()));
+            assert_eq!(other.len(), set.len());
         }
     }
 

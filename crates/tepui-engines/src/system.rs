@@ -9,6 +9,7 @@
 use tepui_cert::Trace;
 use tepui_core::{Budget, Evidence, Stop};
 
+use crate::crew::Crew;
 use crate::packed::PackedSet;
 
 /// A model with threads and steps.
@@ -69,6 +70,7 @@ pub trait Observed: System {
         states: usize,
         exhausted: bool,
         violated: &[bool],
+        crew: &Crew,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop>;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use tepui_core::{Budget, Engine, Entrant, Evidence, Measuring, Outcome, Status, Task, drive, race};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
-use tepui_engines::crew::Cores;
+use tepui_engines::crew::{Cores, Crew};
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
@@ -312,7 +312,7 @@ fn confirm(model: &Model, matching: &Matching, budget: &mut Budget) -> Result<()
     let compiled = Compiled::new(model);
     let none = Symmetry::none(compiled.threads());
     let mut views = Abstraction::new(&compiled, &none, 1);
-    if views.fixpoint(usize::MAX, Fence::Open, budget).is_err() {
+    if views.fixpoint(usize::MAX, Fence::Open, &Crew::of(Cores::new(1)), budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }
     let omitted = |&(thread, word, revealed): &(usize, &[Symbol], Symbol)| {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tepui::{Choice, Cores, Options, verify};
 use tepui_cert::{Certificate, Trace};
 use tepui_core::{Budget, Engine as _, Evidence, Status, Stop, Task, Verdict, drive};
+use tepui_engines::crew::Crew;
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::packed::PackedSet;
 use tepui_engines::pushdown::observed::ObservedPushdown;
@@ -147,6 +148,7 @@ impl Observed for Updates {
         _: usize,
         _: bool,
         _: &[bool],
+        _: &Crew,
         _: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let certificate = Certificate { model: Digest::of(b"updates"), properties: Vec::new(), lemmas: Vec::new() };

@@ -12,6 +12,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
 use tepui_model::pushdown::Model;
 
 use crate::crew::{Cores, Crew};
+use crate::explorer::Explorer;
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::evidence::{certified, evidence};
@@ -99,7 +100,7 @@ impl Engine for Closure {
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
         self.search.explorer.states = PackedSet::new([1]);
-        let Pushdown { compiled, symmetry, .. } = &self.search.explorer.system;
+        let Explorer { system: Pushdown { compiled, symmetry, .. }, crew, .. } = &self.search.explorer;
         let depths = &mut self.search.depths;
         depths.truncate(closed + 1);
         let Some(last) = depths.pop() else { return Ok(None) };
@@ -110,7 +111,7 @@ impl Engine for Closure {
             1 => "the views reached are closed under every step".to_owned(),
             depth => format!("the views reached, of depth {depth}, are closed under every step"),
         };
-        let found = evidence(compiled, last.into_lemma(compiled, symmetry), "closure", because);
+        let found = evidence(compiled, last.into_lemma(compiled, symmetry, crew), "closure", because);
         Ok(Some(certified(found, &compiled.model, |property| self.search.violated[property])))
     }
 

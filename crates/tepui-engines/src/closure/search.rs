@@ -38,9 +38,6 @@ use crate::symmetry::Symmetry;
 /// The fewest and the most states that are expanded before obligations are looked at again.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
 
-/// A batch of so many is filled with states that are not urgent; the threads need something to share.
-const FULL: usize = 1 << 13;
-
 /// A state to be expanded, with a bit for each depth at which it is the first to show its view.
 type Candidate = (u32, u64);
 
@@ -148,9 +145,8 @@ impl Search {
         while self.closed().is_none() && self.violations() == violations {
             let most = (self.explorer.states.len() / 2).clamp(*BATCH.start(), *BATCH.end());
             let mut batch: Vec<_> = self.urgent.drain(..most.min(self.urgent.len())).collect();
-            // A few that are urgent are not worth a batch of their own.
-            let full = if batch.is_empty() { most } else { most.min(FULL) };
-            let more = full.saturating_sub(batch.len());
+            // A few that are urgent are not worth a batch of their own; the threads need something to share.
+            let more = most - batch.len();
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
             if batch.is_empty() {
                 self.begun = false;

@@ -26,7 +26,7 @@ pub fn collapsed(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evi
         if views.open() == 0 {
             *states = PackedSet::new([1]);
             let because = "one more context brings no new state, so all states are known".to_owned();
-            return Ok(evidence(compiled, views.into_lemma(compiled, symmetry), "states", because));
+            return Ok(evidence(compiled, views.into_lemma(compiled, symmetry, crew), "states", because));
         }
     }
     unreachable!("at the height of the highest stack the views are the states, which are closed")

@@ -199,9 +199,9 @@ impl<L: Representation> Engine for Contexts<L> {
         if self.options.views && evidence.is_none() && !self.collapse_is_near(exhausted, budget) {
             let search = &self.search;
             let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
-            let reached = Reached { views: &search.views, depth: 1, number: &top };
-            let (states, compiled) = (search.len() as usize, search.compiled());
-            evidence = self.test.run(compiled, search.symmetry(), reached, states, exhausted, budget)?;
+            let reached = Reached { views: &search.views, states: search.len() as usize, depth: 1, number: &top };
+            let (compiled, crew) = (search.compiled(), &search.explorer.crew);
+            evidence = self.test.run(compiled, search.symmetry(), reached, exhausted, crew, budget)?;
             if evidence.is_none() && exhausted {
                 self.test.nothing_new_will_come()?;
             }

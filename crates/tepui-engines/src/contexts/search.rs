@@ -283,24 +283,29 @@ impl<L: Locals> Search<L> {
     }
 }
 
-/// Notes all views of a state whose locals are sets: one for each combination of their tops.
+/// Notes all views of a state whose locals are sets: one for each combination of their tops. Interchangeable threads with
+/// the same set take tops from it in ascending order only; other combinations are in the same orbits.
 fn each_view<L: Locals>(
     system: &Pushdown<L>,
     row: &[u32],
     views: &mut PackedSet,
     budget: &mut Budget,
 ) -> Result<(), Stop> {
-    let threads = row.len() - 1;
+    let (threads, symmetry) = (row.len() - 1, &system.symmetry);
     let tops: Vec<_> = (0..threads).map(|thread| system.tops(thread, row[thread + 1])).collect();
+    let like =
+        |one: usize, other: usize| symmetry.leader(one) == symmetry.leader(other) && row[one + 1] == row[other + 1];
+    let next_like: Vec<_> =
+        (0..threads).map(|thread| (thread + 1..threads).find(|&other| like(thread, other))).collect();
     let (mut view, mut digits) = (row.to_vec(), vec![0; threads]);
     loop {
         view[0] = row[0];
         (0..threads).for_each(|thread| view[thread + 1] = tops[thread][digits[thread]]);
-        system.symmetry.sort(&mut view);
+        symmetry.sort(&mut view);
         views.insert(&view);
         budget.spend(1)?;
-        let more = (0..threads).find(|&thread| digits[thread] + 1 < tops[thread].len());
-        let Some(thread) = more else { return Ok(()) };
+        let last = |thread: usize| next_like[thread].map_or(tops[thread].len() - 1, |other| digits[other]);
+        let Some(thread) = (0..threads).find(|&thread| digits[thread] < last(thread)) else { return Ok(()) };
         digits[thread] += 1;
         digits[..thread].fill(0);
     }

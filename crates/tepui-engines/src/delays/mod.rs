@@ -175,7 +175,7 @@ impl<S: Observed> Engine for Delays<S> {
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let (violated, exhausted) = (self.violated(), self.search.exhausted());
         let Search { explorer, views, .. } = &mut self.search;
-        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, budget)
+        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, &explorer.crew, budget)
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {

@@ -216,7 +216,7 @@ impl<S: Observed> Search<S> {
                 let known = &self.fewest[label.state as usize * threads as usize + (turn % threads) as usize];
                 known.delays.load(Ordering::Relaxed) == label.delays
             };
-            level.retain(of_use);
+            level = self.explorer.crew.filter(&level, of_use);
             level = self.turn(&level, turn, Growing::Rounds, budget)?;
         }
         self.edge = level;
@@ -225,9 +225,8 @@ impl<S: Observed> Search<S> {
 
     fn one_more_delay(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.threads() as u32;
-        let mut held = std::mem::take(&mut self.delayable);
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        held.retain(|&(turn, state)| {
+        let mut held = self.explorer.crew.filter(&std::mem::take(&mut self.delayable), |&(turn, state)| {
             let known = &self.fewest[state as usize * threads as usize + (turn % threads) as usize];
             u32::from(known.rounds.load(Ordering::Relaxed)) == turn / threads
         });
@@ -239,12 +238,11 @@ impl<S: Observed> Search<S> {
             // Labels of this turn that are delayed join those that delayed ones led to.
             let now = held[next_held..].partition_point(|held| held.0 == turn);
             let mut next = self.turn(&level, turn, Growing::Delays, budget)?;
-            for &(_, state) in &held[next_held..next_held + now] {
-                let label = Label { state, delays: self.delays as u16 };
-                if offer(&self.fewest, threads as usize, label, turn + 1, Growing::Delays) {
-                    next.push(label);
-                }
-            }
+            let label = |state: u32| Label { state, delays: self.delays as u16 };
+            let of_use = self.explorer.crew.filter(&held[next_held..next_held + now], |&(_, state)| {
+                offer(&self.fewest, threads as usize, label(state), turn + 1, Growing::Delays)
+            });
+            next.extend(of_use.into_iter().map(|(_, state)| label(state)));
             budget.spend(now as u64)?;
             next_held += now;
             if now > 0 {

@@ -5,8 +5,10 @@
 //! finite-state system with call-return pairs derived from the rules that really fire; with growing b it gets tighter;
 //! with b at least the height of every reachable stack it is exact.
 //!
-//! The fixpoint is computed without scanning anything twice: a pop that waits for what may come to light is woken when
-//! something new does.
+//! The fixpoint is computed in waves, without scanning anything twice: a pop that waits for what may come to light is
+//! woken when something new does.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_cert::{Lemma, Rows};
 use tepui_core::{Budget, Stop};
@@ -14,7 +16,8 @@ use tepui_model::pushdown::Symbol;
 
 use super::compiled::Compiled;
 use super::grams::{Fresh, Grams, Reaction};
-use crate::packed::PackedSet;
+use crate::crew::Crew;
+use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
 
 /// Where a fixpoint computation may go.
@@ -31,6 +34,8 @@ pub enum Fence<'f> {
 pub struct Reached<'f> {
     /// The views as rows: a shared state, and the number of a word for each thread.
     pub views: &'f PackedSet,
+    /// How many states show them.
+    pub states: usize,
     /// How many symbols of each stack they show.
     pub depth: usize,
     /// The number of a thread's word in the rows.
@@ -58,18 +63,15 @@ pub struct Abstraction<'a> {
     /// For each thread and word, the views that popped the word's top: the view, the thread's place in it, and the
     /// shared state they went to.
     waiting: Vec<Vec<Vec<(u32, u16, u32)>>>,
-    escaped: bool,
-    /// For each thread and word, the number that the word has within the fence, if that is known.
-    outer: Vec<Vec<Option<Option<u32>>>>,
-    /// The view at hand, cut to the depth of the fence.
-    cut: Vec<u32>,
-    next: Vec<u32>,
-    /// Views that steps have led to and that have not been looked up yet, one row after the other.
-    targets: Vec<u32>,
+    /// For each thread and word, the number that the word has within the fence.
+    outer: Vec<Vec<Option<u32>>>,
 }
 
-/// How many views are looked up together.
-const GROUP: usize = 64;
+/// A pop that waits: the leader of the thread, the word, and what [`Abstraction::waiting`] says of it.
+type Wait = (usize, u32, (u32, u16, u32));
+
+/// The most views that are expanded before the fence is looked at.
+const WAVE: usize = 1 << 13;
 
 impl<'a> Abstraction<'a> {
     /// An empty set of views of the given depth, which is at least 1.
@@ -77,48 +79,46 @@ impl<'a> Abstraction<'a> {
         let (grams, start) = Grams::new(compiled, symmetry, depth);
         let threads = compiled.threads();
         let views = PackedSet::new((0..=threads).map(|field| if field == 0 { compiled.shared_count() } else { 1 }));
-        Self {
-            compiled,
-            symmetry,
-            grams,
-            views,
-            waiting: vec![Vec::new(); threads],
-            escaped: false,
-            outer: vec![Vec::new(); threads],
-            cut: vec![0; threads + 1],
-            next: start.clone(),
-            targets: Vec::new(),
-            start,
-        }
+        let (waiting, outer) = (vec![Vec::new(); threads], vec![Vec::new(); threads]);
+        Self { compiled, symmetry, grams, start, views, waiting, outer }
     }
 
     /// Computes the least inductive set. Ends early when it has more than `limit` views, or leaves the fence.
-    pub fn fixpoint(&mut self, limit: usize, fence: Fence<'_>, budget: &mut Budget) -> Result<Fixpoint, Stop> {
-        let mut row = self.start.clone();
-        self.targets.extend_from_slice(&row);
-        self.admit_all(fence);
-        let mut expanded = 0;
+    pub fn fixpoint(
+        &mut self,
+        limit: usize,
+        fence: Fence<'_>,
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<Fixpoint, Stop> {
+        let (mut batches, mut expanded) = (vec![Batch::default()], 0);
+        self.views.pack(&self.start, &mut batches[0]);
         loop {
-            if self.targets.len() > GROUP * row.len() || expanded == self.views.len() {
-                self.admit_all(fence);
+            let known = self.views.len() as u32;
+            self.views.insert_all(&mut batches, crew);
+            let new: Vec<_> = (known..self.views.len() as u32).collect();
+            if let Fence::Reached(reached) = fence
+                && !self.all_within(&new, reached, crew)
+            {
+                return Ok(Fixpoint::Escaped);
             }
-            if self.escaped || (expanded == self.views.len() && !self.grams.has_fresh()) {
-                break;
-            }
-            let steps = if expanded < self.views.len() {
-                expanded += 1;
-                self.expand(expanded as u32 - 1, &mut row)
-            } else if let Some(fresh) = self.grams.next_fresh() {
-                self.wake(fresh)
-            } else {
-                0
-            };
-            if !self.escaped && self.views.len() > limit {
+            if self.views.len() > limit {
                 return Ok(Fixpoint::TooLarge);
             }
-            budget.spend(steps)?;
+            let wave: Vec<_> = (expanded..self.views.len() as u32).take(WAVE).collect();
+            expanded += wave.len() as u32;
+            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, crew);
+            if wave.is_empty() && !self.grams.has_fresh() {
+                return Ok(Fixpoint::Complete);
+            }
+            // The views of this wave see all that may lie below; those that were expanded before have to be told.
+            batches = vec![self.wake()];
+            for (batch, waits) in crew.cut(&wave, |views| self.expand(views)) {
+                batches.push(batch);
+                waits.into_iter().for_each(|wait| self.wait(wait));
+            }
+            budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
         }
-        Ok(if self.escaped { Fixpoint::Escaped } else { Fixpoint::Complete })
     }
 
     /// Triples of a thread, a word that some view pops, and a symbol below it.
@@ -132,115 +132,89 @@ impl<'a> Abstraction<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn into_lemma(self) -> Lemma {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views)
+    pub fn into_lemma(self, crew: &Crew) -> Lemma {
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, crew)
     }
 
-    /// Puts the views that steps have led to into the set.
-    fn admit_all(&mut self, fence: Fence<'_>) {
-        let mut targets = std::mem::take(&mut self.targets);
-        self.views.warm(&targets);
-        for target in targets.chunks_exact(self.next.len()) {
-            self.next.copy_from_slice(target);
-            self.admit(fence);
+    /// Whether views, cut to the depth of a fence, are within.
+    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, crew: &Crew) -> bool {
+        for thread in 0..self.outer.len() {
+            for word in self.outer[thread].len() as u32..self.grams.word_count(thread) as u32 {
+                let word = self.grams.word(thread, word);
+                self.outer[thread].push((reached.number)(thread, &word[..reached.depth.min(word.len())]));
+            }
         }
-        targets.clear();
-        self.targets = targets;
-    }
-
-    /// Puts the next view into the set, if it may be there.
-    fn admit(&mut self, fence: Fence<'_>) {
-        let known = |views: &PackedSet, row: &[u32]| views.find(row).is_some();
-        match fence {
-            Fence::Reached(reached) => {
-                if !known(&self.views, &self.next) {
-                    match self.was_reached(reached) {
-                        true => drop(self.views.insert(&self.next)),
-                        false => self.escaped = true,
+        let (inner, fence) = (&*self, reached.views);
+        let within = crew.cut(views, |views| {
+            let (mut row, mut batch) = (vec![0; fence.width()], Batch::default());
+            for &view in views {
+                inner.views.get(view, &mut row);
+                for thread in 0..row.len() - 1 {
+                    match inner.outer[thread][row[thread + 1] as usize] {
+                        Some(number) => row[thread + 1] = number,
+                        None => return false,
                     }
                 }
+                inner.symmetry.sort(&mut row);
+                fence.pack(&row, &mut batch);
             }
-            Fence::Open => drop(self.views.insert(&self.next)),
-        }
+            fence.find_all(&batch).all(|number| number.is_some())
+        });
+        within.into_iter().all(|within| within)
     }
 
-    fn was_reached(&mut self, reached: Reached<'_>) -> bool {
-        self.cut[0] = self.next[0];
-        for thread in 0..self.next.len() - 1 {
-            let word = self.next[thread + 1];
-            let known = &mut self.outer[self.symmetry.leader(thread)];
-            if known.len() <= word as usize {
-                known.resize(word as usize + 1, None);
-            }
-            let number = *known[word as usize].get_or_insert_with(|| {
-                let word = self.grams.word(thread, word);
-                (reached.number)(thread, &word[..reached.depth.min(word.len())])
-            });
-            let Some(number) = number else { return false };
-            self.cut[thread + 1] = number;
-        }
-        self.symmetry.sort(&mut self.cut);
-        reached.views.find(&self.cut).is_some()
-    }
-
-    /// Adds the successors of one view; returns how many there were.
-    fn expand(&mut self, view: u32, row: &mut [u32]) -> u64 {
-        self.views.get(view, row);
-        let mut steps = 1;
-        for thread in 0..row.len() - 1 {
-            if self.symmetry.repeats(row, thread) {
-                continue;
-            }
-            let pair = (row[0], row[thread + 1]);
-            let (start, end) = self.grams.react(self.compiled, thread, pair);
-            for index in start..end {
-                match self.grams.reaction(thread, index) {
-                    Reaction::Become(shared, word) => {
-                        self.step(row, thread, (shared, word));
-                        steps += 1;
-                    }
-                    Reaction::Reveal(shared) => {
-                        self.wait(thread, pair.1, (view, thread as u16, shared));
-                        for index in 0..self.grams.revealed(thread, pair.1).len() {
-                            let word = self.grams.revealed(thread, pair.1)[index];
-                            self.step(row, thread, (shared, word));
-                            steps += 1;
+    /// The successors of views, and the pops that wait for more to come to light.
+    fn expand(&self, views: &[u32]) -> (Batch, Vec<Wait>) {
+        let (mut row, mut batch, mut waits) = (vec![0; self.views.width()], Batch::default(), Vec::new());
+        let mut next = row.clone();
+        let mut step = |row: &[u32], thread: usize, to: (u32, u32)| {
+            self.pack_step(row, thread, to, &mut next, &mut batch);
+        };
+        for &view in views {
+            self.views.get(view, &mut row);
+            for thread in (0..row.len() - 1).filter(|&thread| !self.symmetry.repeats(&row, thread)) {
+                let (shared, word) = (row[0], row[thread + 1]);
+                for reaction in self.grams.known_reactions(thread, (shared, word)).unwrap_or_default() {
+                    match *reaction {
+                        Reaction::Become(shared, word) => step(&row, thread, (shared, word)),
+                        Reaction::Reveal(shared) => {
+                            waits.push((self.symmetry.leader(thread), word, (view, thread as u16, shared)));
+                            let revealed = self.grams.revealed(thread, word);
+                            revealed.iter().for_each(|&word| step(&row, thread, (shared, word)));
                         }
                     }
                 }
             }
         }
-        steps
+        (batch, waits)
     }
 
-    fn step(&mut self, row: &[u32], thread: usize, (shared, word): (u32, u32)) {
-        let start = self.targets.len();
-        self.targets.extend_from_slice(row);
-        let target = &mut self.targets[start..];
-        (target[0], target[thread + 1]) = (shared, word);
-        self.symmetry.settle(target, thread);
+    fn pack_step(&self, row: &[u32], thread: usize, to: (u32, u32), next: &mut [u32], batch: &mut Batch) {
+        next.copy_from_slice(row);
+        (next[0], next[thread + 1]) = to;
+        self.symmetry.settle(next, thread);
+        self.views.pack(next, batch);
     }
 
-    fn wait(&mut self, thread: usize, word: u32, entry: (u32, u16, u32)) {
-        let waiting = &mut self.waiting[self.symmetry.leader(thread)];
+    fn wait(&mut self, (leader, word, entry): Wait) {
+        let waiting = &mut self.waiting[leader];
         if waiting.len() <= word as usize {
             waiting.resize(word as usize + 1, Vec::new());
         }
         waiting[word as usize].push(entry);
     }
 
-    /// A symbol was found below a word: tells the pops that waited for it.
-    fn wake(&mut self, Fresh { thread, word, revealed }: Fresh) -> u64 {
-        let Some(waiting) = self.waiting[thread].get(word as usize).map(Vec::len).filter(|&count| count > 0) else {
-            return 1;
-        };
-        let mut row = vec![0; self.next.len()];
-        for index in 0..waiting {
-            let (view, place, shared) = self.waiting[thread][word as usize][index];
-            self.views.get(view, &mut row);
-            self.step(&row, usize::from(place), (shared, revealed));
+    /// Tells the pops that waited of the symbols that were found below their words; returns where they lead.
+    fn wake(&mut self) -> Batch {
+        let mut batch = Batch::default();
+        let (mut row, mut next) = (self.start.clone(), self.start.clone());
+        while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
+            for &(view, place, shared) in self.waiting[thread].get(word as usize).into_iter().flatten() {
+                self.views.get(view, &mut row);
+                self.pack_step(&row, usize::from(place), (shared, revealed), &mut next, &mut batch);
+            }
         }
-        waiting as u64 + 1
+        batch
     }
 }
 
@@ -257,14 +231,27 @@ pub fn count(views: &PackedSet, symmetry: &Symmetry) -> u64 {
 }
 
 /// Views and grams as a lemma of a certificate. The views are given up to make room.
-pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: PackedSet) -> Lemma {
+pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: PackedSet, crew: &Crew) -> Lemma {
     let threads = compiled.threads();
-    let mut row = vec![0; threads + 1];
-    let mut used: Vec<Vec<Option<u32>>> = (0..threads).map(|thread| vec![None; grams.word_count(thread)]).collect();
-    for view in 0..views.len() as u32 {
-        views.get(view, &mut row);
-        (0..threads).for_each(|thread| used[symmetry.leader(thread)][row[thread + 1] as usize] = Some(0));
-    }
+    let in_use: Vec<Vec<_>> =
+        (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
+    crew.cut(&(0..views.len() as u32).collect::<Vec<_>>(), |piece| {
+        let mut row = vec![0; threads + 1];
+        for &view in piece {
+            views.get(view, &mut row);
+            for thread in 0..threads {
+                let used: &AtomicBool = &in_use[symmetry.leader(thread)][row[thread + 1] as usize];
+                // Most words are in use already, and a look disturbs nobody.
+                if !used.load(Ordering::Relaxed) {
+                    used.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    });
+    let mut used: Vec<Vec<Option<u32>>> = in_use
+        .iter()
+        .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
+        .collect();
     let parts: Vec<_> = (0..threads).map(|thread| grams.lemma_thread(thread, &mut used[thread])).collect();
     let renumber = |row: &mut [u32]| {
         row[0] = compiled.shared(row[0]).0;
@@ -277,17 +264,17 @@ pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: Pac
     let shared = compiled.shared(compiled.shared_count() - 1).0;
     let widths: Vec<_> =
         [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
-    let views = sorted_rows(views, &widths, renumber);
+    let views = sorted_rows(views, &widths, renumber, crew);
     Lemma { depth: grams.depth() as u32, threads: parts, views }
 }
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
-fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32])) -> Rows {
+fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) + Sync, crew: &Crew) -> Rows {
     let mut rows = Rows::with_capacity(widths.len(), views.len());
     let mut row = vec![0; widths.len()];
-    match views.into_words(widths, &renumber) {
+    match views.into_words(widths, &renumber, crew) {
         Ok(mut words) => {
-            words.sort_unstable();
+            crew.sort(&mut words);
             for mut word in words {
                 for (cell, &width) in row.iter_mut().zip(widths).rev() {
                     *cell = (word & ((1 << width) - 1)) as u32;

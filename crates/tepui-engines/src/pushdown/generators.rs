@@ -21,6 +21,7 @@ use tepui_core::{Budget, Evidence, Stop};
 use super::abstraction::{Abstraction, Fence, Fixpoint, Reached};
 use super::compiled::Compiled;
 use super::evidence::evidence;
+use crate::crew::Crew;
 use crate::symmetry::Symmetry;
 
 /// How many depths are tried at one bound.
@@ -54,8 +55,8 @@ impl GeneratorTest {
         compiled: &Compiled,
         symmetry: &Symmetry,
         reached: Reached<'_>,
-        states: usize,
         exhausted: bool,
+        crew: &Crew,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         if reached.views.len() > self.views {
@@ -64,7 +65,7 @@ impl GeneratorTest {
             return Ok(None);
         }
         let start = budget.work();
-        let evidence = self.go_deeper(compiled, symmetry, reached, states, budget);
+        let evidence = self.go_deeper(compiled, symmetry, reached, crew, budget);
         self.work += budget.work() - start;
         evidence
     }
@@ -74,17 +75,17 @@ impl GeneratorTest {
         compiled: &Compiled,
         symmetry: &Symmetry,
         reached: Reached<'_>,
-        states: usize,
+        crew: &Crew,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
             let mut z = Abstraction::new(compiled, symmetry, self.depth);
-            let limit = Z_ALWAYS.max(states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
-            match z.fixpoint(limit, Fence::Reached(reached), budget)? {
+            let limit = Z_ALWAYS.max(reached.states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
+            match z.fixpoint(limit, Fence::Reached(reached), crew, budget)? {
                 Fixpoint::Complete => {
                     let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
-                    return Ok(Some(evidence(compiled, z.into_lemma(), "generators", because)));
+                    return Ok(Some(evidence(compiled, z.into_lemma(crew), "generators", because)));
                 }
                 Fixpoint::TooLarge => {
                     self.too_large = true;

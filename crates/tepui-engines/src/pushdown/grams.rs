@@ -18,6 +18,8 @@ use tepui_cert::LemmaThread;
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
+use crate::crew::Crew;
+use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 
 /// The grams of all threads.
@@ -140,24 +142,40 @@ impl Grams {
         !self.fresh.is_empty()
     }
 
-    /// What a thread does when it shows a word in a shared state; worked out when first asked.
-    pub fn react(&mut self, compiled: &Compiled, thread: usize, pair: (u32, u32)) -> (u32, u32) {
-        let leader = self.leader[thread];
-        match self.threads[leader].reacting.get(&pair) {
-            Some(&range) => range,
-            None => self.compile(compiled, leader, pair),
+    /// Works out what threads do in some views, where that is not known.
+    pub fn react_to(
+        &mut self,
+        compiled: &Compiled,
+        symmetry: &Symmetry,
+        views: &PackedSet,
+        which: &[u32],
+        crew: &Crew,
+    ) {
+        let known = &*self;
+        let unknown = crew.cut(which, |which| {
+            let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
+            for &view in which {
+                views.get(view, &mut row);
+                for thread in (0..row.len() - 1).filter(|&thread| !symmetry.repeats(&row, thread)) {
+                    let pair = (row[0], row[thread + 1]);
+                    if known.known_reactions(thread, pair).is_none() {
+                        unknown.push((known.leader[thread], pair));
+                    }
+                }
+            }
+            unknown
+        });
+        for (leader, pair) in unknown.into_iter().flatten() {
+            if !self.threads[leader].reacting.contains_key(&pair) {
+                self.compile(compiled, leader, pair);
+            }
         }
     }
 
-    /// The same, if it has been worked out.
+    /// What a thread does when it shows a word in a shared state, if that has been worked out.
     pub fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
         let grams = &self.threads[self.leader[thread]];
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
-    }
-
-    /// One of the reactions that [`react`](Self::react) gave the range of.
-    pub fn reaction(&self, thread: usize, index: u32) -> Reaction {
-        self.threads[self.leader[thread]].reactions[index as usize]
     }
 
     /// How many words of a thread there are.
@@ -192,7 +210,7 @@ impl Grams {
         LemmaThread { like: None, words: order.into_iter().map(|word| words[word].word.to_vec()).collect(), below }
     }
 
-    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) -> (u32, u32) {
+    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) {
         let text = self.threads[leader].words[word as usize].word.clone();
         let mut reactions = Vec::new();
         for step in compiled.kind(leader).moves(shared, text[0]) {
@@ -218,7 +236,6 @@ impl Grams {
         let range = (words.reactions.len() as u32, (words.reactions.len() + reactions.len()) as u32);
         words.reactions.extend(reactions);
         words.reacting.insert((shared, word), range);
-        range
     }
 
     /// Whether something unknown lies below a word.

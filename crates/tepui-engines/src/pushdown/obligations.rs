@@ -23,7 +23,7 @@ use super::stacks::Stacks;
 use super::system::Pushdown;
 use crate::crew::Crew;
 use crate::explorer::number_rows;
-use crate::packed::PackedSet;
+use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
 
 /// The obligations of one depth.
@@ -158,36 +158,27 @@ impl Obligations {
         crew: &Crew,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let pieces = |views: &[u32]| -> Vec<Vec<u32>> {
-            let size = if crew.shares(views.len()) { crew.grain() } else { views.len().max(1) };
-            views.chunks(size).map(<[u32]>::to_vec).collect()
-        };
         if self.open > 0 {
             let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
-            let met = crew.map(pieces(&new), |piece| self.owed_among(&piece));
+            let met = crew.cut(&new, |piece| self.owed_among(piece));
             met.into_iter().flatten().for_each(|due| self.meet(due));
         }
         self.compared = self.views.len() as u32;
-        let unknown = crew.map(pieces(views), |piece| self.without_reactions(&piece, symmetry));
-        for (thread, pair) in unknown.into_iter().flatten() {
-            self.grams.react(compiled, thread, pair);
-        }
+        self.grams.react_to(compiled, symmetry, &self.views, views, crew);
         // The views at hand see all that may lie below; those that were looked at before have to be told.
         while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
-            self.wake(thread, word, revealed, symmetry, budget)?;
+            self.wake(thread, word, revealed, symmetry, crew, budget)?;
         }
-        let demands = crew.map(pieces(views), |piece| self.demands(&piece, symmetry));
+        let mut demands = crew.cut(views, |piece| self.demands(piece, symmetry));
         budget.spend(views.len() as u64)?;
-        for demand in demands {
-            for (leader, word, view) in demand.waits {
-                let waiting = &mut self.waiting[leader];
-                if waiting.len() <= word as usize {
-                    waiting.resize(word as usize + 1, Vec::new());
-                }
-                waiting[word as usize].push(view);
+        for (leader, word, view) in demands.iter_mut().flat_map(|demand| demand.waits.drain(..)) {
+            let waiting = &mut self.waiting[leader];
+            if waiting.len() <= word as usize {
+                waiting.resize(word as usize + 1, Vec::new());
             }
-            self.owe(&demand.rows, &demand.origins);
+            waiting[word as usize].push(view);
         }
+        self.owe(demands, crew);
         Ok(())
     }
 
@@ -198,55 +189,39 @@ impl Obligations {
         word: u32,
         revealed: u32,
         symmetry: &Symmetry,
+        crew: &Crew,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let Some(waiting) = self.waiting[leader].get(word as usize) else { return Ok(()) };
-        let (mut demand, mut row) = (Demand::default(), vec![0; self.views.width()]);
+        let (mut targets, mut demand, mut row) = (Targets::default(), Demand::default(), vec![0; self.views.width()]);
         for &view in waiting {
             self.views.get(view, &mut row);
             let Some(place) = symmetry.place_of(&row, leader, word) else { continue };
             for reaction in self.grams.known_reactions(place, (row[0], word)).unwrap_or_default() {
                 if let Reaction::Reveal(shared) = *reaction {
-                    demand.aim(symmetry, &row, (view, place as u16), shared, revealed);
+                    targets.aim(symmetry, &row, (view, place as u16), shared, revealed);
                 }
             }
         }
-        budget.spend(1 + demand.origins.len() as u64)?;
-        self.views.warm(&demand.rows);
-        let known = |row: &[u32]| self.views.find(row).is_some();
-        demand.keep(self.views.width(), |row| !known(row));
-        self.owe(&demand.rows, &demand.origins);
+        budget.spend(1 + targets.origins.len() as u64)?;
+        self.demand(&mut targets, &mut demand);
+        self.owe(vec![demand], crew);
         Ok(())
     }
 
     /// The obligations that some views meet.
     fn owed_among(&self, views: &[u32]) -> Vec<u32> {
-        let mut row = vec![0; self.views.width()];
-        let find = |&view: &u32| {
-            self.views.get(view, &mut row);
-            self.owed.find(&row)
-        };
-        views.iter().filter_map(find).collect()
-    }
-
-    /// Threads with pairs of a shared state and a word, in some views, whose reactions have not been worked out.
-    fn without_reactions(&self, views: &[u32], symmetry: &Symmetry) -> Vec<(usize, (u32, u32))> {
-        let (mut row, mut unknown) = (vec![0; self.views.width()], Vec::new());
+        let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
         for &view in views {
             self.views.get(view, &mut row);
-            for thread in 0..row.len() - 1 {
-                let pair = (row[0], row[thread + 1]);
-                if !symmetry.repeats(&row, thread) && self.grams.known_reactions(thread, pair).is_none() {
-                    unknown.push((thread, pair));
-                }
-            }
+            self.owed.pack(&row, &mut batch);
         }
-        unknown
+        self.owed.find_all(&batch).flatten().collect()
     }
 
     /// What some views demand: views that pops from them may lead to and that are not there.
     fn demands(&self, views: &[u32], symmetry: &Symmetry) -> Demand {
-        let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Demand::default());
+        let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Targets::default());
         for group in views.chunks(GROUP) {
             for &view in group {
                 self.views.get(view, &mut row);
@@ -268,18 +243,30 @@ impl Obligations {
                     }
                 }
             }
-            self.views.warm(&targets.rows);
-            targets.keep(self.views.width(), |row| self.views.find(row).is_none());
-            demand.rows.append(&mut targets.rows);
-            demand.origins.append(&mut targets.origins);
+            self.demand(&mut targets, &mut demand);
         }
         demand
     }
 
+    /// Demands the targets that are not there, and forgets all of them.
+    fn demand(&self, targets: &mut Targets, demand: &mut Demand) {
+        let rows = targets.rows.chunks_exact(self.views.width());
+        rows.clone().for_each(|row| self.views.pack(row, &mut targets.batch));
+        for ((row, &origin), number) in rows.zip(&targets.origins).zip(self.views.find_all(&targets.batch)) {
+            if number.is_none() {
+                self.owed.pack(row, &mut demand.batch);
+                demand.origins.push(origin);
+            }
+        }
+        targets.rows.clear();
+        targets.origins.clear();
+        targets.batch.clear();
+    }
+
     /// The views as a lemma of a certificate. The views are given up for it.
-    pub fn into_lemma(mut self, compiled: &Compiled, symmetry: &Symmetry) -> Lemma {
+    pub fn into_lemma(mut self, compiled: &Compiled, symmetry: &Symmetry, crew: &Crew) -> Lemma {
         self.owed = PackedSet::new([1]);
-        lemma(compiled, symmetry, &self.grams, self.views)
+        lemma(compiled, symmetry, &self.grams, self.views, crew)
     }
 
     /// The topmost symbol of a word.
@@ -319,9 +306,12 @@ impl Obligations {
     }
 
     /// Notes views that are not there as owed.
-    fn owe(&mut self, rows: &[u32], origins: &[(u32, u16, u32)]) {
-        for (row, &(view, place, revealed)) in rows.chunks_exact(self.views.width()).zip(origins) {
-            if self.owed.insert(row).1 {
+    fn owe(&mut self, demands: Vec<Demand>, crew: &Crew) {
+        let (mut batches, origins): (Vec<_>, Vec<_>) =
+            demands.into_iter().map(|demand| (demand.batch, demand.origins)).unzip();
+        let numbers = self.owed.insert_all(&mut batches, crew);
+        for (number, (view, place, revealed)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
+            if number as usize == self.dues.len() {
                 self.dues.push(Due { view, place, revealed, met: false });
                 *self.wanting.entry(view).or_insert(0) += 1;
                 self.open += 1;
@@ -343,18 +333,29 @@ impl Obligations {
     }
 }
 
+/// Where an owed view comes from: the view, the place of the thread that pops, and the word that comes to light.
+type Origin = (u32, u16, u32);
+
 /// What views demand of a proof.
 #[derive(Default)]
 struct Demand {
-    /// Views that pops may lead to, one row after the other.
-    rows: Vec<u32>,
-    /// For each of them the view, the place of the thread that pops, and the word that comes to light.
-    origins: Vec<(u32, u16, u32)>,
+    /// Views that pops may lead to and that are not there.
+    batch: Batch,
+    origins: Vec<Origin>,
     /// Threads, words and views from which they pop.
     waits: Vec<(usize, u32, u32)>,
 }
 
-impl Demand {
+/// Views that pops may lead to, one row after the other.
+#[derive(Default)]
+struct Targets {
+    rows: Vec<u32>,
+    origins: Vec<Origin>,
+    /// Empty, except while they are looked up.
+    batch: Batch,
+}
+
+impl Targets {
     /// A pop from a view, whose row is given, may bring a word to light.
     fn aim(&mut self, symmetry: &Symmetry, row: &[u32], (view, place): (u32, u16), shared: u32, revealed: u32) {
         let (start, thread) = (self.rows.len(), usize::from(place));
@@ -363,19 +364,5 @@ impl Demand {
         (target[0], target[thread + 1]) = (shared, revealed);
         symmetry.settle(target, thread);
         self.origins.push((view, place, revealed));
-    }
-
-    /// Keeps those rows for which a condition holds.
-    fn keep(&mut self, width: usize, wanted: impl Fn(&[u32]) -> bool) {
-        let mut kept = 0;
-        for index in 0..self.origins.len() {
-            if wanted(&self.rows[index * width..][..width]) {
-                self.rows.copy_within(index * width..(index + 1) * width, kept * width);
-                self.origins[kept] = self.origins[index];
-                kept += 1;
-            }
-        }
-        self.rows.truncate(kept * width);
-        self.origins.truncate(kept);
     }
 }

@@ -12,6 +12,7 @@ use super::generators::GeneratorTest;
 use super::stacks::Stacks;
 use super::system::{Locals as _, Pushdown};
 use super::trace::{Found, trace};
+use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
@@ -114,12 +115,13 @@ impl Observed for ObservedPushdown {
         states: usize,
         exhausted: bool,
         violated: &[bool],
+        crew: &Crew,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].number.get(word).copied();
-        let reached = Reached { views: reached, depth: self.depth, number: &number };
-        let evidence = self.test.run(compiled, symmetry, reached, states, exhausted, budget)?;
+        let reached = Reached { views: reached, states, depth: self.depth, number: &number };
+        let evidence = self.test.run(compiled, symmetry, reached, exhausted, crew, budget)?;
         if evidence.is_none() && exhausted {
             self.test.nothing_new_will_come()?;
         }
