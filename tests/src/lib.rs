@@ -6,5 +6,6 @@
 
 pub mod corpus;
 pub mod oracle;
+pub mod programs;
 pub mod random;
 pub mod systems;

@@ -15,10 +15,11 @@ use std::ops::Range;
 use tepui_model::pushdown::{Action, Malformed, Model, Names, Pattern, Property, Rule, Shared, State, Symbol, Thread};
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
-use crate::pushdown::names::{Form, Interner, SharedNames, suggestion};
+use crate::pushdown::names::{Form, Interner, SharedNames};
 use crate::pushdown::slips;
 use crate::pushdown::syntax::{Entry, PropertyText, Right, RuleText, StateText};
 use crate::pushdown::token::{Kind, Token};
+use crate::suggestion::suggestion;
 
 /// The most threads that a model may have.
 pub(super) const MOST_THREADS: u32 = u16::MAX as u32;

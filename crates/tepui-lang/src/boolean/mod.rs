@@ -1,0 +1,71 @@
+//! Reading and printing concurrent Boolean programs.
+//!
+//! Three dialects are read: that of Tepui, with braces, and the two of tools for predicate abstraction, with `begin` and
+//! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
+//! printer writes the dialect of Tepui; what is printed reads back as the same program.
+
+mod flow;
+mod parse;
+mod print;
+mod resolve;
+mod syntax;
+mod token;
+
+use tepui_model::program::Program;
+
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::source::Source;
+
+pub use print::print_program;
+
+/// How a program is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// With braces; variables are 0 at first.
+    Tepui,
+    /// With `begin` and `end`, as SATABS writes it: one procedure, threads start at labels. Variables are anything at
+    /// first.
+    Satabs,
+    /// With `begin` and `end`, as Boppo reads it: procedures with results. Variables are anything at first.
+    Boppo,
+}
+
+impl Dialect {
+    /// The dialect that a text seems to be written in.
+    pub fn of(source: &Source) -> Self {
+        let tokens = token::tokens(source, &mut Sink::default());
+        let has = |words: &[&str]| {
+            tokens.windows(words.len()).any(|found| found.iter().map(|token| token.text).eq(words.iter().copied()))
+        };
+        match has(&["begin"]) {
+            false => Self::Tepui,
+            true if has(&["start_thread", "goto"]) => Self::Satabs,
+            true => Self::Boppo,
+        }
+    }
+
+    fn has_braces(self) -> bool {
+        self == Self::Tepui
+    }
+}
+
+/// What a reader understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parsed {
+    /// The program.
+    pub program: Program,
+    /// What may not be as it was meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a program. Threads must not reach any of the labels given.
+pub fn read_program(source: &Source, dialect: Dialect, unreachable: &[String]) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut sink = Sink::default();
+    let tokens = token::tokens(source, &mut sink);
+    let module = parse::Parser::new(tokens, dialect, &mut sink).module();
+    let program = resolve::resolve(&module, source, dialect, unreachable, &mut sink);
+    match program {
+        Some(program) if !sink.has_errors() => Ok(Parsed { program, warnings: sink.into_warnings() }),
+        _ => Err(sink.into_errors()),
+    }
+}

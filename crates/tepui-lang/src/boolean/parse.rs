@@ -1,0 +1,647 @@
+//! The grammar of all dialects.
+//!
+//! The dialects differ in how blocks are marked, in a few keywords, and in what a variable is at first. Everything else
+//! is the same, so there is one parser with a [`Dialect`]. After an error it goes on with the next statement.
+
+use tepui_model::program::Operator;
+
+use super::Dialect;
+use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
+use super::token::{Kind, Token};
+use crate::diagnostic::{Diagnostic, Sink, quote};
+
+type Fallible<T> = Result<T, Diagnostic>;
+
+/// How deep statements and expressions may be nested: enough for people and for generated programs, not for the stack.
+const DEEPEST: usize = 200;
+
+/// Words that cannot be names.
+const KEYWORDS: &[&str] = &[
+    "assert",
+    "assume",
+    "atomic",
+    "atomic_begin",
+    "atomic_end",
+    "begin",
+    "bool",
+    "broadcast",
+    "constrain",
+    "dead",
+    "decl",
+    "do",
+    "else",
+    "elsif",
+    "end",
+    "end_thread",
+    "enforce",
+    "enum",
+    "exit",
+    "false",
+    "fi",
+    "goto",
+    "if",
+    "lock",
+    "od",
+    "return",
+    "schoose",
+    "skip",
+    "sleep",
+    "start_thread",
+    "then",
+    "thread",
+    "true",
+    "unlock",
+    "void",
+    "wait",
+    "while",
+];
+
+pub(super) struct Parser<'a, 's> {
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    dialect: Dialect,
+    sink: &'s mut Sink,
+    depth: usize,
+}
+
+impl<'a, 's> Parser<'a, 's> {
+    pub(super) fn new(tokens: Vec<Token<'a>>, dialect: Dialect, sink: &'s mut Sink) -> Self {
+        Self { tokens, at: 0, dialect, sink, depth: 0 }
+    }
+
+    /// The whole program.
+    pub(super) fn module(mut self) -> Module {
+        let mut module = Module::default();
+        while self.now().kind != Kind::End {
+            let before = self.at;
+            if let Err(error) = self.item(&mut module) {
+                self.sink.push(error);
+                self.recover_outside(before);
+            }
+        }
+        module
+    }
+
+    fn item(&mut self, module: &mut Module) -> Fallible<()> {
+        match self.now().text {
+            "decl" | "lock" => self.declaration(&mut module.enumerations, &mut module.shared),
+            "enum" => {
+                self.next();
+                let name = self.name("the name of the enumeration")?;
+                let values = self.enumerated()?;
+                self.take(Kind::Semicolon);
+                module.enumerations.push((name, values));
+                Ok(())
+            }
+            _ if self.now().kind == Kind::Word => {
+                let procedure = self.procedure(module)?;
+                module.procedures.push(procedure);
+                Ok(())
+            }
+            _ => Err(self.unexpected("a declaration or a procedure")),
+        }
+    }
+
+    fn enumerated(&mut self) -> Fallible<Vec<Name>> {
+        self.expect(Kind::OpenBrace, "`{`")?;
+        let values = self.names("a value")?;
+        self.expect(Kind::CloseBrace, "`}` after the values")?;
+        Ok(values)
+    }
+
+    /// `decl x, y : KIND := e;` or `lock l;`.
+    fn declaration(&mut self, enumerations: &mut Vec<(Name, Vec<Name>)>, into: &mut Vec<Declaration>) -> Fallible<()> {
+        let is_lock = self.next().text == "lock";
+        let names = self.names("the name of a variable")?;
+        let mut kind = KindName::Bool;
+        if self.take(Kind::Colon) {
+            if self.now().text == "enum" {
+                let mut name = self.word_as_name();
+                name.text = format!("{}$", names[0].text);
+                enumerations.push((name.clone(), self.enumerated()?));
+                kind = KindName::Named(name);
+            } else {
+                kind = self.kind()?;
+            }
+        }
+        let mut inits = if self.take(Kind::Becomes) { self.expressions()? } else { Vec::new() };
+        if is_lock {
+            let free = Expression { span: names[0].span.clone(), operation: Operation::Truth(false) };
+            inits = vec![free];
+        }
+        if inits.len() > 1 && inits.len() != names.len() {
+            let span = inits[0].span.start..inits[inits.len() - 1].span.end;
+            let message = format!("{} variables and {} values", names.len(), inits.len());
+            self.sink.push(
+                Diagnostic::error(0, span, message, "these values").hint("give one value for all, or one for each"),
+            );
+        }
+        self.semicolon()?;
+        for (index, name) in names.into_iter().enumerate() {
+            let init = if inits.len() > 1 { inits.get(index) } else { inits.first() };
+            into.push(Declaration { name, kind: kind.clone(), init: init.cloned() });
+        }
+        Ok(())
+    }
+
+    fn kind(&mut self) -> Fallible<KindName> {
+        if self.word("bool") { Ok(KindName::Bool) } else { Ok(KindName::Named(self.name("`bool` or an enumeration")?)) }
+    }
+
+    /// `void f(a, b)` and its body.
+    fn procedure(&mut self, module: &mut Module) -> Fallible<Procedure> {
+        let mut results = Vec::new();
+        if !self.word("void") {
+            let kind = self.kind()?;
+            let mut count = 1;
+            if self.take(Kind::Less) {
+                let number = self.expect(Kind::Number, "how many results there are")?;
+                count = number
+                    .text
+                    .parse()
+                    .ok()
+                    .filter(|&count| count <= 64)
+                    .ok_or_else(|| Diagnostic::error(0, number.span(), "more than 64 results", "so many"))?;
+                self.expect(Kind::Greater, "`>`")?;
+            }
+            results = vec![kind; count];
+        }
+        let name = self.name("the name of a procedure")?;
+        self.expect(Kind::Open, "`(` and the parameters")?;
+        let mut parameters = Vec::new();
+        while self.now().kind != Kind::Close {
+            let name = self.name("the name of a parameter")?;
+            let kind = if self.take(Kind::Colon) { self.kind()? } else { KindName::Bool };
+            parameters.push(Declaration { name, kind, init: None });
+            if !self.take(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::Close, "`)` after the parameters")?;
+        match self.dialect.has_braces() {
+            true => self.expect(Kind::OpenBrace, "`{` and the statements")?,
+            false => self.expect_word("begin")?,
+        };
+        let (mut locals, mut enforced) = (Vec::new(), None);
+        loop {
+            let lock = self.now().text == "lock" && self.tokens[self.at + 1].kind == Kind::Word;
+            if self.now().text == "decl" || lock {
+                self.declaration(&mut module.enumerations, &mut locals)?;
+            } else if self.word("enforce") {
+                enforced = Some(self.expression()?);
+                self.semicolon()?;
+            } else {
+                break;
+            }
+        }
+        let body = self.statements();
+        let end = self.now().span();
+        match self.dialect.has_braces() {
+            true => self.expect(Kind::CloseBrace, "`}` at the end of the procedure")?,
+            false => self.expect_word("end")?,
+        };
+        self.take(Kind::Semicolon);
+        Ok(Procedure { name, parameters, locals, results, enforced, body, end })
+    }
+
+    /// Statements up to the mark that ends the block, which is left.
+    fn statements(&mut self) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        while !self.ends_block() {
+            if self.take(Kind::Semicolon) {
+                continue;
+            }
+            let before = self.at;
+            match self.statement() {
+                Ok(statement) => statements.push(statement),
+                Err(error) => {
+                    self.sink.push(error);
+                    self.recover_inside(before);
+                }
+            }
+        }
+        statements
+    }
+
+    fn ends_block(&self) -> bool {
+        let Token { kind, text, .. } = self.now();
+        match self.dialect.has_braces() {
+            true => matches!(kind, Kind::CloseBrace | Kind::End),
+            false => kind == Kind::End || matches!(text, "end" | "fi" | "od" | "else" | "elsif"),
+        }
+    }
+
+    fn statement(&mut self) -> Fallible<Statement> {
+        let mut labels: Vec<Name> = Vec::new();
+        let mut start = self.now().start;
+        let mut starts_thread = false;
+        while matches!(self.now().kind, Kind::Word | Kind::Number)
+            && self.tokens[self.at + 1].kind == Kind::Colon
+            && !KEYWORDS.contains(&self.now().text)
+        {
+            let label = self.word_as_name();
+            self.next();
+            starts_thread |= !self.dialect.has_braces() && label.text.starts_with("ASYNC_");
+            // Some generators write the word itself before each label.
+            if self.dialect.has_braces() || label.text != "label" {
+                labels.push(label);
+            }
+            start = self.now().start;
+        }
+        self.depth += 1;
+        let action = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.action(starts_thread) };
+        self.depth -= 1;
+        let end = self.tokens[self.at - 1].span().end;
+        Ok(Statement { labels, span: start..end.max(start), action: action? })
+    }
+
+    fn too_deep(&self) -> Diagnostic {
+        Diagnostic::error(0, self.now().span(), format!("nested more than {DEEPEST} times"), "too deep")
+    }
+
+    fn action(&mut self, starts_thread: bool) -> Fallible<Action> {
+        let word = self.now();
+        if word.kind == Kind::OpenBrace && self.dialect.has_braces() {
+            return Err(Diagnostic::error(0, word.span(), "a block on its own", "here")
+                .hint("a block belongs to `if`, `else`, `while` or `atomic`"));
+        }
+        if self.ends_block() {
+            return Ok(Action::Skip); // A label at the end of a block.
+        }
+        if word.kind != Kind::Word || !KEYWORDS.contains(&word.text) {
+            let action = self.assignment_or_call(starts_thread)?;
+            self.semicolon()?;
+            return Ok(action);
+        }
+        self.next();
+        let action = match word.text {
+            "skip" => Action::Skip,
+            "goto" => Action::Goto(self.label_names()?),
+            "assume" => Action::Assume(self.expression()?),
+            "wait" if self.now().kind == Kind::Semicolon => Action::Sleep,
+            "wait" => Action::Wait(self.expression()?),
+            "assert" => Action::Assert(self.expression()?),
+            "atomic_begin" => Action::AtomicBegin,
+            "atomic_end" => Action::AtomicEnd,
+            "sleep" => Action::Sleep,
+            "broadcast" => Action::Broadcast,
+            "end_thread" | "exit" => Action::EndThread,
+            "dead" => Action::Dead(self.names("a variable")?),
+            "lock" | "unlock" => {
+                self.expect(Kind::Open, "`(` and a variable")?;
+                let name = self.name("a variable")?;
+                self.expect(Kind::Close, "`)`")?;
+                if word.text == "lock" { Action::Lock(name) } else { Action::Unlock(name) }
+            }
+            "return" => {
+                let none = self.now().kind == Kind::Semicolon || self.ends_block();
+                Action::Return(if none { Vec::new() } else { self.expressions()? })
+            }
+            "thread" | "start_thread" if self.word("goto") => Action::StartAt(self.label_name()?),
+            "thread" | "start_thread" => {
+                let procedure = self.name("a procedure")?;
+                let arguments = self.arguments()?;
+                let count = if self.take(Kind::Star) { self.count()? } else { 1 };
+                Action::Start { procedure, arguments, count }
+            }
+            "if" => return self.if_rest(),
+            "while" => return self.while_rest(),
+            "atomic" if self.dialect.has_braces() => return Ok(Action::Atomic(self.block()?)),
+            _ => {
+                self.at -= 1;
+                return Err(self.unexpected("a statement"));
+            }
+        };
+        self.semicolon()?;
+        Ok(action)
+    }
+
+    fn count(&mut self) -> Fallible<u32> {
+        let number = self.expect(Kind::Number, "how many threads")?;
+        let count = number.text.parse().ok().filter(|count| (1..=1000).contains(count));
+        count.ok_or_else(|| Diagnostic::error(0, number.span(), "this many threads cannot be started", "1 to 1000"))
+    }
+
+    fn if_rest(&mut self) -> Fallible<Action> {
+        let condition = self.expression()?;
+        if self.dialect.has_braces() {
+            let then = self.block()?;
+            let otherwise = if self.word("else") { self.block()? } else { Vec::new() };
+            return Ok(Action::If(condition, then, otherwise));
+        }
+        self.expect_word("then")?;
+        let then = self.statements();
+        let elsif = self.now();
+        let otherwise = if self.word("elsif") {
+            self.depth += 1;
+            let action = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.if_rest() };
+            self.depth -= 1;
+            let span = elsif.start..self.tokens[self.at - 1].span().end;
+            return Ok(Action::If(condition, then, vec![Statement { labels: Vec::new(), span, action: action? }]));
+        } else if self.word("else") {
+            self.statements()
+        } else {
+            Vec::new()
+        };
+        self.expect_word("fi")?;
+        self.take(Kind::Semicolon);
+        Ok(Action::If(condition, then, otherwise))
+    }
+
+    fn while_rest(&mut self) -> Fallible<Action> {
+        let condition = self.expression()?;
+        if self.dialect.has_braces() {
+            return Ok(Action::While(condition, self.block()?));
+        }
+        self.expect_word("do")?;
+        let body = self.statements();
+        self.expect_word("od")?;
+        self.take(Kind::Semicolon);
+        Ok(Action::While(condition, body))
+    }
+
+    /// `{ ... }`, or a single statement.
+    fn block(&mut self) -> Fallible<Vec<Statement>> {
+        if self.take(Kind::Semicolon) {
+            return Ok(Vec::new());
+        }
+        if !self.take(Kind::OpenBrace) {
+            return Ok(vec![self.statement()?]);
+        }
+        let statements = self.statements();
+        self.expect(Kind::CloseBrace, "`}` at the end of the block")?;
+        Ok(statements)
+    }
+
+    /// `x, y := e, f [constrain e]`, `x := f(a)` or `f(a)`.
+    fn assignment_or_call(&mut self, starts_thread: bool) -> Fallible<Action> {
+        if self.now().kind == Kind::Word && self.tokens[self.at + 1].kind == Kind::Open {
+            let procedure = self.name("a procedure")?;
+            let arguments = self.arguments()?;
+            return Ok(match starts_thread {
+                true => Action::Start { procedure, arguments, count: 1 },
+                false => Action::Call { targets: Vec::new(), procedure, arguments },
+            });
+        }
+        if self.now().kind != Kind::Word {
+            return Err(self.unexpected("a statement"));
+        }
+        let targets = self.names("a variable")?;
+        self.expect(Kind::Becomes, "`:=` and a value")?;
+        let call = self.now().kind == Kind::Word
+            && self.tokens[self.at + 1].kind == Kind::Open
+            && !KEYWORDS.contains(&self.now().text);
+        if call {
+            let procedure = self.name("a procedure")?;
+            return Ok(Action::Call { targets, procedure, arguments: self.arguments()? });
+        }
+        let values = self.expressions()?;
+        let constraint = if self.word("constrain") { Some(self.expression()?) } else { None };
+        Ok(Action::Assign { targets, values, constraint })
+    }
+
+    fn arguments(&mut self) -> Fallible<Vec<Expression>> {
+        self.expect(Kind::Open, "`(` and the arguments")?;
+        if self.take(Kind::Close) {
+            return Ok(Vec::new());
+        }
+        let arguments = self.expressions()?;
+        self.expect(Kind::Close, "`)` after the arguments")?;
+        Ok(arguments)
+    }
+
+    fn expressions(&mut self) -> Fallible<Vec<Expression>> {
+        let mut expressions = vec![self.expression()?];
+        while self.take(Kind::Comma) {
+            expressions.push(self.expression()?);
+        }
+        Ok(expressions)
+    }
+
+    /// Loosest first: `? :`, `=>`, `|`, `^`, `&`, `=` and `!=`, `!`.
+    fn expression(&mut self) -> Fallible<Expression> {
+        self.depth += 1;
+        let found = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.choice() };
+        self.depth -= 1;
+        found
+    }
+
+    fn choice(&mut self) -> Fallible<Expression> {
+        let condition = self.binary(0)?;
+        if !self.take(Kind::Question) {
+            return Ok(condition);
+        }
+        let then = self.expression()?;
+        self.expect(Kind::Colon, "`:` and the other value")?;
+        let otherwise = self.expression()?;
+        let span = condition.span.start..otherwise.span.end;
+        Ok(Expression { span, operation: Operation::Choice(condition.into(), then.into(), otherwise.into()) })
+    }
+
+    fn binary(&mut self, level: usize) -> Fallible<Expression> {
+        const LEVELS: &[&[(Kind, Operator)]] = &[
+            &[(Kind::Implies, Operator::Implies)],
+            &[(Kind::Or, Operator::Or)],
+            &[(Kind::Xor, Operator::Xor)],
+            &[(Kind::And, Operator::And)],
+            &[(Kind::Equal, Operator::Equal), (Kind::Unequal, Operator::Unequal)],
+        ];
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut left = self.binary(level + 1)?;
+        while let Some(&(_, operator)) = operators.iter().find(|(kind, _)| *kind == self.now().kind) {
+            self.next();
+            let right = self.binary(level + 1)?;
+            let span = left.span.start..right.span.end;
+            left = Expression { span, operation: Operation::Binary(operator, left.into(), right.into()) };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Fallible<Expression> {
+        let token = self.now();
+        let simple = |operation| Ok(Expression { span: token.span(), operation });
+        match (token.kind, token.text) {
+            (Kind::Not, _) => {
+                self.next();
+                self.depth += 1;
+                let operand = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.unary() };
+                self.depth -= 1;
+                let operand = operand?;
+                Ok(Expression { span: token.start..operand.span.end, operation: Operation::Not(operand.into()) })
+            }
+            (Kind::Open, _) => {
+                self.next();
+                let inner = self.expression()?;
+                let end = self.expect(Kind::Close, "`)`")?.span().end;
+                Ok(Expression { span: token.start..end, ..inner })
+            }
+            (Kind::Star, _) => {
+                self.next();
+                simple(Operation::Any)
+            }
+            (Kind::Number, "0" | "1") | (Kind::Word, "true" | "false") => {
+                self.next();
+                simple(Operation::Truth(matches!(token.text, "1" | "true")))
+            }
+            (Kind::Number, _) => Err(Diagnostic::error(0, token.span(), "this is no Boolean value", "0 or 1")
+                .hint("values of other kinds have names: `enum Color { red, green }`")),
+            (Kind::Word, "T" | "F") if !self.dialect.has_braces() => {
+                self.next();
+                simple(Operation::Truth(token.text == "T"))
+            }
+            (Kind::Word, "schoose") => {
+                self.next();
+                self.expect(Kind::OpenBracket, "`[`")?;
+                let positive = self.expression()?;
+                self.expect(Kind::Comma, "`,`")?;
+                let negative = self.expression()?;
+                let end = self.expect(Kind::CloseBracket, "`]`")?.span().end;
+                let operation = Operation::Choose(positive.into(), negative.into());
+                Ok(Expression { span: token.start..end, operation })
+            }
+            (Kind::Prime, _) => {
+                self.next();
+                let name = self.name("a variable")?;
+                Ok(Expression { span: token.start..name.span.end, operation: Operation::New(name.text) })
+            }
+            (Kind::Word, _) if self.tokens[self.at + 1].kind == Kind::Open && !KEYWORDS.contains(&token.text) => {
+                Err(Diagnostic::error(0, token.span(), "a call inside an expression", "called here")
+                    .hint("calls are statements of their own: `x := f(y);`"))
+            }
+            (Kind::Word, _) => {
+                let name = self.name("a value")?;
+                simple(Operation::Name(name.text))
+            }
+            _ => Err(self.unexpected("a value")),
+        }
+    }
+
+    fn names(&mut self, what: &str) -> Fallible<Vec<Name>> {
+        let mut names = vec![self.name(what)?];
+        while self.take(Kind::Comma) {
+            names.push(self.name(what)?);
+        }
+        Ok(names)
+    }
+
+    fn name(&mut self, what: &str) -> Fallible<Name> {
+        let token = self.now();
+        if token.kind != Kind::Word {
+            return Err(self.unexpected(what));
+        }
+        if KEYWORDS.contains(&token.text) {
+            let message = format!("expected {what}, found the keyword {}", quote(token.text));
+            return Err(Diagnostic::error(0, token.span(), message, "this is a keyword"));
+        }
+        Ok(self.word_as_name())
+    }
+
+    fn label_names(&mut self) -> Fallible<Vec<Name>> {
+        let mut names = vec![self.label_name()?];
+        while self.take(Kind::Comma) {
+            names.push(self.label_name()?);
+        }
+        Ok(names)
+    }
+
+    fn label_name(&mut self) -> Fallible<Name> {
+        if self.now().kind == Kind::Number { Ok(self.word_as_name()) } else { self.name("a label") }
+    }
+
+    fn word_as_name(&mut self) -> Name {
+        let token = self.next();
+        Name { text: token.text.to_owned(), span: token.span() }
+    }
+
+    /// The mark that ends a statement. Where blocks end with a word, the last statement needs none.
+    fn semicolon(&mut self) -> Fallible<()> {
+        if self.take(Kind::Semicolon) || (!self.dialect.has_braces() && self.ends_block()) {
+            return Ok(());
+        }
+        let end = self.tokens[self.at.saturating_sub(1)].span().end;
+        let message = format!("expected `;`, found {}", self.described());
+        Err(Diagnostic::error(0, end..end, message, "here"))
+    }
+
+    fn now(&self) -> Token<'a> {
+        self.tokens[self.at]
+    }
+
+    fn next(&mut self) -> Token<'a> {
+        let token = self.now();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn take(&mut self, kind: Kind) -> bool {
+        let there = self.now().kind == kind;
+        if there {
+            self.next();
+        }
+        there
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let there = self.now().kind == Kind::Word && self.now().text == word;
+        if there {
+            self.next();
+        }
+        there
+    }
+
+    fn expect(&mut self, kind: Kind, what: &str) -> Fallible<Token<'a>> {
+        if self.now().kind == kind { Ok(self.next()) } else { Err(self.unexpected(what)) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Fallible<Token<'a>> {
+        let token = self.now();
+        if self.word(word) { Ok(token) } else { Err(self.unexpected(&format!("`{word}`"))) }
+    }
+
+    fn described(&self) -> String {
+        if self.now().kind == Kind::End { "the end of the file".to_owned() } else { quote(self.now().text) }
+    }
+
+    fn unexpected(&self, what: &str) -> Diagnostic {
+        let message = format!("expected {what}, found {}", self.described());
+        Diagnostic::error(0, self.now().span(), message, "unexpected")
+    }
+
+    /// After an error in a statement: goes to the next one, or to the end of the block.
+    fn recover_inside(&mut self, before: usize) {
+        if self.at == before {
+            self.next();
+        }
+        let mut nested = 0_usize;
+        while self.now().kind != Kind::End {
+            match self.now().kind {
+                Kind::Semicolon if nested == 0 => {
+                    self.next();
+                    return;
+                }
+                Kind::OpenBrace => nested += 1,
+                Kind::CloseBrace if nested == 0 => return,
+                Kind::CloseBrace => {
+                    nested -= 1;
+                    if nested == 0 {
+                        self.next();
+                        return;
+                    }
+                }
+                _ if !self.dialect.has_braces() && self.ends_block() => return,
+                _ => {}
+            }
+            self.next();
+        }
+    }
+
+    /// After an error between procedures: goes to what looks like the next declaration or procedure.
+    fn recover_outside(&mut self, before: usize) {
+        if self.at == before {
+            self.next();
+        }
+        while self.now().kind != Kind::End && !matches!(self.now().text, "decl" | "enum" | "void" | "bool") {
+            self.next();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The printer: a program in the dialect of Tepui.
+
+use std::fmt::Write as _;
+
+use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot, Variable};
+
+/// The program as text that reads back as the same program.
+pub fn print_program(program: &Program) -> String {
+    let mut printer = Printer { program, procedure: usize::MAX, text: String::new() };
+    for enumeration in &program.enumerations {
+        printer.line(0, &format!("enum {} {{ {} }}", enumeration.name, enumeration.values.join(", ")));
+    }
+    for variable in &program.shared {
+        let declaration = printer.declaration(variable);
+        printer.line(0, &declaration);
+    }
+    for number in 0..program.procedures.len() {
+        printer.procedure = number;
+        printer.procedure(&program.procedures[number]);
+    }
+    printer.text.trim_start().to_owned()
+}
+
+struct Printer<'p> {
+    program: &'p Program,
+    procedure: usize,
+    text: String,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * depth);
+    }
+
+    fn declaration(&self, variable: &Variable) -> String {
+        let init = variable.init.map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
+        format!("decl {}{} := {init};", variable.name, self.of_kind(variable.kind))
+    }
+
+    fn of_kind(&self, kind: Kind) -> String {
+        match kind {
+            Kind::Bool => String::new(),
+            Kind::Enumeration(number) => format!(": {}", self.program.enumerations[number].name),
+        }
+    }
+
+    fn procedure(&mut self, procedure: &Procedure) {
+        let results = match procedure.results[..] {
+            [] => "void".to_owned(),
+            [Kind::Bool] => "bool".to_owned(),
+            [Kind::Bool, ..] => format!("bool<{}>", procedure.results.len()),
+            [Kind::Enumeration(number)] => self.program.enumerations[number].name.clone(),
+            [Kind::Enumeration(number), ..] => {
+                format!("{}<{}>", self.program.enumerations[number].name, procedure.results.len())
+            }
+        };
+        let (parameters, locals) = procedure.locals.split_at(procedure.parameters);
+        let parameters: Vec<_> =
+            parameters.iter().map(|variable| format!("{}{}", variable.name, self.of_kind(variable.kind))).collect();
+        self.text.push('\n');
+        self.line(0, &format!("{results} {}({}) {{", procedure.name, parameters.join(", ")));
+        for variable in locals {
+            let declaration = self.declaration(variable);
+            self.line(1, &declaration);
+        }
+        if let Some(condition) = &procedure.enforced {
+            let condition = self.expression(condition);
+            self.line(1, &format!("enforce {condition};"));
+        }
+        self.block(procedure, &procedure.body, 1);
+        self.line(0, "}");
+    }
+
+    fn block(&mut self, procedure: &Procedure, block: &[usize], depth: usize) {
+        for &position in block {
+            let statement = &procedure.statements[position];
+            for label in &statement.labels {
+                self.line(depth.saturating_sub(1), &format!("{label}:"));
+            }
+            match &statement.action {
+                Action::If(condition, then, otherwise) => {
+                    let condition = self.expression(condition);
+                    self.line(depth, &format!("if ({condition}) {{"));
+                    self.block(procedure, then, depth + 1);
+                    if !otherwise.is_empty() {
+                        self.line(depth, "} else {");
+                        self.block(procedure, otherwise, depth + 1);
+                    }
+                    self.line(depth, "}");
+                }
+                Action::While(condition, body) => {
+                    let condition = self.expression(condition);
+                    self.line(depth, &format!("while ({condition}) {{"));
+                    self.block(procedure, body, depth + 1);
+                    self.line(depth, "}");
+                }
+                Action::Atomic(body) => {
+                    self.line(depth, "atomic {");
+                    self.block(procedure, body, depth + 1);
+                    self.line(depth, "}");
+                }
+                action => {
+                    let text = self.simple(procedure, action);
+                    self.line(depth, &format!("{text};"));
+                }
+            }
+        }
+    }
+
+    fn simple(&self, procedure: &Procedure, action: &Action) -> String {
+        let call = |number: usize, arguments: &[Expression]| {
+            format!("{}({})", self.program.procedures[number].name, self.expressions(arguments))
+        };
+        let label = |position: usize| match procedure.statements.get(position).and_then(|to| to.labels.first()) {
+            Some(label) => label.clone(),
+            None => position.to_string(),
+        };
+        match action {
+            Action::Goto(targets) => {
+                let labels: Vec<_> = targets.iter().map(|&position| label(position)).collect();
+                format!("goto {}", labels.join(", "))
+            }
+            Action::Assign { targets, values, constraint } => {
+                let constraint =
+                    constraint.as_ref().map(|condition| format!(" constrain {}", self.expression(condition)));
+                format!("{} := {}{}", self.places(targets), self.expressions(values), constraint.unwrap_or_default())
+            }
+            Action::Assume(condition) => format!("assume({})", self.expression(condition)),
+            Action::Wait(condition) => format!("wait({})", self.expression(condition)),
+            Action::Assert(condition) => format!("assert({})", self.expression(condition)),
+            Action::AtomicBegin => "atomic_begin".to_owned(),
+            Action::AtomicEnd => "atomic_end".to_owned(),
+            Action::Lock(slot) => format!("lock({})", self.slot(*slot)),
+            Action::Unlock(slot) => format!("unlock({})", self.slot(*slot)),
+            Action::Call { targets, procedure, arguments } if targets.is_empty() => call(*procedure, arguments),
+            Action::Call { targets, procedure, arguments } => {
+                format!("{} := {}", self.places(targets), call(*procedure, arguments))
+            }
+            Action::Return(values) if values.is_empty() => "return".to_owned(),
+            Action::Return(values) => format!("return {}", self.expressions(values)),
+            Action::Start { procedure, arguments, count: 1 } => format!("thread {}", call(*procedure, arguments)),
+            Action::Start { procedure, arguments, count } => {
+                format!("thread {} * {count}", call(*procedure, arguments))
+            }
+            Action::StartAt(position) => format!("thread goto {}", label(*position)),
+            Action::EndThread => "exit".to_owned(),
+            Action::Sleep => "sleep".to_owned(),
+            Action::Broadcast => "broadcast".to_owned(),
+            Action::Dead(slots) => {
+                let names: Vec<_> = slots.iter().map(|&slot| self.slot(slot)).collect();
+                format!("dead {}", names.join(", "))
+            }
+            Action::Skip | Action::If(..) | Action::While(..) | Action::Atomic(_) => "skip".to_owned(),
+        }
+    }
+
+    fn slot(&self, slot: Slot) -> String {
+        self.program.variable(self.procedure, slot).name.clone()
+    }
+
+    fn places(&self, places: &[Place]) -> String {
+        let names: Vec<_> = places.iter().map(|place| place.map_or("_".to_owned(), |slot| self.slot(slot))).collect();
+        names.join(", ")
+    }
+
+    fn expressions(&self, expressions: &[Expression]) -> String {
+        let texts: Vec<_> = expressions.iter().map(|expression| self.expression(expression)).collect();
+        texts.join(", ")
+    }
+
+    fn expression(&self, expression: &Expression) -> String {
+        self.at_level(expression, 0)
+    }
+
+    /// An expression in a place where operators that bind less tightly than a level need brackets.
+    fn at_level(&self, expression: &Expression, level: usize) -> String {
+        const UNARY: usize = 6;
+        let (own, text) = match expression {
+            Expression::Value(value, kind) => return self.program.value_name(*kind, *value),
+            Expression::Any(_) => return "*".to_owned(),
+            Expression::Read(slot) => return self.slot(*slot),
+            Expression::New(slot) => return format!("'{}", self.slot(*slot)),
+            Expression::Choose(positive, negative) => {
+                return format!("schoose[{}, {}]", self.expression(positive), self.expression(negative));
+            }
+            Expression::Not(operand) => return format!("!{}", self.at_level(operand, UNARY)),
+            Expression::Binary(operator, left, right) => {
+                let (own, sign) = match operator {
+                    Operator::Implies => (1, "=>"),
+                    Operator::Or => (2, "|"),
+                    Operator::Xor => (3, "^"),
+                    Operator::And => (4, "&"),
+                    Operator::Equal => (5, "="),
+                    Operator::Unequal => (5, "!="),
+                };
+                (own, format!("{} {sign} {}", self.at_level(left, own), self.at_level(right, own + 1)))
+            }
+            Expression::Choice(condition, then, otherwise) => {
+                let parts = [(condition, 1), (then, 0), (otherwise, 0)];
+                let [condition, then, otherwise] = parts.map(|(part, level)| self.at_level(part, level));
+                (0, format!("{condition} ? {then} : {otherwise}"))
+            }
+        };
+        if own < level { format!("({text})") } else { text }
+    }
+}

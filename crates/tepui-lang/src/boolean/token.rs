@@ -1,0 +1,107 @@
+//! Words and marks of Boolean programs.
+//!
+//! All dialects are made of the same tokens. Keywords are words; the parser knows which.
+
+use std::ops::Range;
+
+use logos::Logos;
+
+use crate::diagnostic::{Diagnostic, Sink, quote};
+use crate::source::Source;
+
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+#[logos(skip(r"/\*([^*]|\*+[^*/])*\*+/"))]
+pub(super) enum Kind {
+    #[regex(r"[A-Za-z_$][A-Za-z0-9_$.]*")]
+    Word,
+    #[regex(r"[0-9]+")]
+    Number,
+    #[token(":=")]
+    Becomes,
+    #[token("==")]
+    #[token("=")]
+    Equal,
+    #[token("!=")]
+    Unequal,
+    #[token("=>")]
+    #[token("==>")]
+    Implies,
+    #[token("!")]
+    #[token("~")]
+    Not,
+    #[token("&")]
+    #[token("&&")]
+    And,
+    #[token("|")]
+    #[token("||")]
+    Or,
+    #[token("^")]
+    Xor,
+    #[token("?")]
+    Question,
+    #[token(":")]
+    Colon,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semicolon,
+    #[token("(")]
+    Open,
+    #[token(")")]
+    Close,
+    #[token("{")]
+    OpenBrace,
+    #[token("}")]
+    CloseBrace,
+    #[token("[")]
+    OpenBracket,
+    #[token("]")]
+    CloseBracket,
+    #[token("<")]
+    Less,
+    #[token(">")]
+    Greater,
+    #[token("*")]
+    Star,
+    #[token("'")]
+    Prime,
+    /// After the last one.
+    End,
+}
+
+/// A word or mark and where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+    pub(super) start: usize,
+}
+
+impl Token<'_> {
+    pub(super) fn span(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+}
+
+/// All tokens of a text; at the end stands one that says so.
+pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> {
+    let mut tokens = Vec::new();
+    let mut lexer = Kind::lexer(&source.text);
+    while let Some(kind) = lexer.next() {
+        let (text, span) = (lexer.slice(), lexer.span());
+        match kind {
+            Ok(kind) => tokens.push(Token { kind, text, start: span.start }),
+            Err(()) if text.starts_with("/*") => {
+                sink.push(Diagnostic::error(0, span, "this comment does not end", "it begins here"));
+            }
+            Err(()) => {
+                let message = format!("{} does not belong here", quote(text));
+                sink.push(Diagnostic::error(0, span, message, "unexpected"));
+            }
+        }
+    }
+    tokens.push(Token { kind: Kind::End, text: "", start: source.text.len() });
+    tokens
+}

@@ -1,0 +1,83 @@
+//! All that a Boolean program can do, found by running it in every way.
+
+use std::collections::{BTreeSet, HashSet};
+
+use tepui_model::program::Program;
+use tepui_model::program::run::{Runner, State};
+
+/// What a search through all executions found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// Assertions that fail: procedure and position.
+    pub failures: BTreeSet<(usize, usize)>,
+    /// The numbers of the labels that are reached, of those that must not be.
+    pub reached: BTreeSet<usize>,
+    /// Whether some execution gets stuck.
+    pub stuck: bool,
+    /// Whether nothing was left out: no thread too many was started, no stack was too high, no state too many.
+    pub complete: bool,
+    /// How many states there were.
+    pub states: usize,
+}
+
+impl Found {
+    /// Whether something was found that must not be.
+    pub fn bad(&self) -> bool {
+        !self.failures.is_empty() || !self.reached.is_empty()
+    }
+}
+
+/// Where a search gives up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most threads that have not ended.
+    pub threads: usize,
+    /// The most procedures that a thread is in at once.
+    pub frames: usize,
+    /// The most states.
+    pub states: usize,
+}
+
+/// Runs a program in every way within limits.
+pub fn explore(program: &Program, limits: Limits) -> Found {
+    let runner = Runner::new(program);
+    let mut found = Found { complete: true, ..Found::default() };
+    let (mut seen, mut open): (HashSet<State>, Vec<State>) = (HashSet::new(), Vec::new());
+    for state in runner.initial() {
+        if seen.insert(state.clone()) {
+            open.push(state);
+        }
+    }
+    while let Some(state) = open.pop() {
+        found.reached.extend(runner.reached(&state));
+        found.stuck |= runner.stuck(&state);
+        for thread in 0..state.threads.len() {
+            for step in runner.steps(&state, thread) {
+                if step.failed {
+                    found.failures.insert(step.at);
+                    continue;
+                }
+                let after = without_ended(step.after);
+                let high = after.threads.iter().any(|thread| thread.frames.len() > limits.frames);
+                if high || after.threads.len() > limits.threads || seen.len() >= limits.states {
+                    found.complete = false;
+                } else if seen.insert(after.clone()) {
+                    open.push(after);
+                }
+            }
+        }
+    }
+    found.states = seen.len();
+    found
+}
+
+/// The state without threads that have ended; nobody can tell the difference.
+fn without_ended(mut state: State) -> State {
+    let ended = |state: &State, thread: usize| state.threads[thread].frames.is_empty();
+    for thread in (0..state.threads.len()).rev().filter(|&thread| ended(&state, thread)).collect::<Vec<_>>() {
+        state.threads.remove(thread);
+        state.atomic =
+            state.atomic.filter(|&holder| holder != thread).map(|holder| holder - usize::from(holder > thread));
+    }
+    state
+}
