@@ -204,6 +204,20 @@ fn cutoffs_and_views_are_those_of_the_header() {
 
 /// Where stacks are unbounded the oracle sees only the low ones: what it finds is real, and fewer contexts or a
 /// violation of a safe property would refute the header, but that it finds nothing proves nothing.
+/// Who explores within a bound wants to see all of it, also where a proof would end the search.
+#[test]
+fn exploration_ends_at_every_bound() {
+    for_each_run(|example, engine, place| {
+        for bound in [0, 1, 2, 3, 5] {
+            let options = Options { engine, bound_limit: Some(vec![bound]), prove: false, ..Options::default() };
+            let outcome =
+                verify(&example.model, &options, &Budget::unlimited()).unwrap_or_else(|error| panic!("{error}"));
+            let safe = outcome.properties.iter().any(|property| property.verdict.status() == Status::Safe);
+            assert!(!safe, "{place}: exploration proves nothing");
+        }
+    });
+}
+
 #[test]
 fn the_oracle_agrees_with_the_headers() {
     for example in examples() {

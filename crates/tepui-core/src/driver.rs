@@ -85,6 +85,8 @@ pub struct Outcome {
     pub violating: Vec<String>,
     /// What stands in the way of a proof, where none was found.
     pub obstacles: Vec<String>,
+    /// What else there is to say.
+    pub remarks: Vec<String>,
     /// Work done, the measure of a race.
     pub work: u64,
 }
@@ -101,6 +103,20 @@ impl Outcome {
             Verdict::Safe(proven) => Some(proven.evidence()),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
         })
+    }
+
+    /// The same with the bounds of violations that an engine has found which did not come to its end.
+    pub fn with_bounds_of(mut self, unfinished: &Self) -> Self {
+        for (property, other) in self.properties.iter_mut().zip(&unfinished.properties) {
+            if property.verdict.status() == Status::Unsafe && other.verdict.status() == Status::Unsafe {
+                property.verdict = other.verdict.clone();
+            }
+        }
+        let explored = unfinished.iterations.iter().rev().find(|iteration| iteration.complete);
+        let so_far =
+            explored.map_or("nothing was explored".to_owned(), |last| format!("explored up to {}", last.bound));
+        self.remarks.push(format!("the smallest bound was not found, a limit was reached before: {so_far}"));
+        self
     }
 
     /// Whether no property is left open.
@@ -123,6 +139,7 @@ impl Outcome {
             views: Vec::new(),
             violating: Vec::new(),
             obstacles: Vec::new(),
+            remarks: Vec::new(),
             work: 0,
         }
     }
@@ -304,6 +321,7 @@ impl Run<'_> {
             views: if self.task.list_views { self.engine.views() } else { Vec::new() },
             violating: if self.task.prove { Vec::new() } else { self.engine.violating() },
             obstacles: if open && self.task.prove { self.engine.obstacles() } else { Vec::new() },
+            remarks: Vec::new(),
             work,
         }
     }

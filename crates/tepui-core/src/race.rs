@@ -165,6 +165,7 @@ mod tests {
                 views: Vec::new(),
                 violating: Vec::new(),
                 obstacles: Vec::new(),
+                remarks: Vec::new(),
                 work: budget.work(),
             }
         })

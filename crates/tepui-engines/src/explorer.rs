@@ -81,7 +81,7 @@ impl<S: System> Explorer<S> {
         if S::SUBSUMES {
             return self.one_by_one(jobs, visitor, found, budget);
         }
-        for jobs in jobs.chunks(self.crew.grain() * if self.crew.shares(jobs.len()) { PIECES } else { 1 }) {
+        for jobs in jobs.chunks(batch_size(jobs.len(), self.states.width(), &self.crew)) {
             let before = self.images;
             self.together(jobs, visitor, found, budget)?;
             budget.spend(jobs.len() as u64 + self.images - before)?;
@@ -203,6 +203,13 @@ impl<S: System> Explorer<S> {
     }
 }
 
+/// How many jobs are done before states are numbered, and limits are looked at. Wide states have many successors.
+fn batch_size(jobs: usize, width: usize, crew: &Crew) -> usize {
+    const WIDE: usize = 64;
+    let size = crew.grain() * if crew.shares(jobs) { PIECES } else { 1 };
+    if width <= WIDE { size } else { (size * WIDE * WIDE / (width * width)).max(1) }
+}
+
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
 /// ones are numbered in the order of the states.
 pub fn number_rows(
@@ -213,7 +220,7 @@ pub fn number_rows(
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(which.len());
-    for which in which.chunks(crew.grain() * if crew.shares(which.len()) { PIECES } else { 1 }) {
+    for which in which.chunks(batch_size(which.len(), 1, crew)) {
         let known = &*into;
         let mut batches = crew.map(which.chunks(crew.grain()).collect(), |piece: &[u32]| {
             let (mut row, mut made) = (vec![0; states.width()], vec![0; known.width()]);

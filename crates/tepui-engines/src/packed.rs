@@ -25,6 +25,8 @@ const SHARDS: usize = 16;
 const AT_ONCE: usize = 32;
 /// Sets with fewer rows than these are in the caches anyway.
 const WORTH_WARMING: usize = 1 << 15;
+/// With so many fields, all but the first get wider together.
+const MANY_FIELDS: usize = 64;
 /// Fewer rows than these are not worth sharing.
 const WORTH_SHARING: usize = 256;
 
@@ -455,7 +457,12 @@ impl PackedSet {
         let wider = |(field, &value): (&Field, &u32)| {
             if u64::from(value) > field.mask() { (bits(value) + 1).min(32) } else { field.width }
         };
-        let widths: Vec<_> = self.fields.iter().zip(row).map(wider).collect();
+        let mut widths: Vec<_> = self.fields.iter().zip(row).map(wider).collect();
+        if widths.len() > MANY_FIELDS {
+            // One after the other would take them for ever.
+            let widest = widths[1..].iter().copied().max().unwrap_or(1);
+            widths[1..].fill(widest);
+        }
         let (fields, words) = layout(&widths);
         let mut rows = Rows::new(words);
         let (mut values, mut new) = (vec![0; fields.len()], vec![0; words]);

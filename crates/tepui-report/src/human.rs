@@ -72,7 +72,14 @@ fn headline(report: &Report<'_>) -> String {
     let says = match status {
         Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
         Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
-        Status::Unsafe => format!("a schedule violates {}", names(report, Status::Unsafe)),
+        Status::Unsafe => match names(report, Status::Unsafe).matches(", ").count() {
+            0 => format!("a schedule violates {}", names(report, Status::Unsafe)),
+            _ => format!("schedules violate {}", names(report, Status::Unsafe)),
+        },
+        Status::Unknown if !report.proving && report.outcome.iterations.is_empty() => "nothing was explored".to_owned(),
+        Status::Unknown if !report.proving && open => {
+            "explored within the bound; there is no property to violate".to_owned()
+        }
         Status::Unknown if !report.proving => {
             "no violation within the bound; bounded exploration proves nothing".to_owned()
         }
@@ -91,8 +98,9 @@ fn property_line(property: &PropertyOutcome) -> String {
     let word = paint(colour(status), &format!("{:<8}", status.word()));
     match &property.verdict {
         Verdict::Unsafe(refuted) => {
-            let contexts = || count(u64::from(refuted.trace().contexts()), "context");
-            format!("{word}{} ({})", property.name, refuted.bound().map_or_else(contexts, |bound| bound.to_string()))
+            let contexts = || format!("with {}", count(u64::from(refuted.trace().contexts()), "context"));
+            let bound = refuted.bound().map_or_else(contexts, |bound| format!("{bound}, the fewest"));
+            format!("{word}{} ({bound})", property.name)
         }
         Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", property.name),
     }
@@ -155,6 +163,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     if !(0..model.threads().len()).any(enabled) {
         facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
+    facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
     facts.extend(written(report));
     facts
 }
@@ -181,10 +190,9 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
     let iterations = &report.outcome.iterations;
     let complete = iterations.iter().rev().find(|iteration| iteration.complete)?;
     let newest = iterations.iter().rev().find(|iteration| iteration.complete && iteration.new_views > 0)?;
-    let quiet: u32 = complete.bound.amounts().iter().zip(newest.bound.amounts()).map(|(now, then)| now - then).sum();
-    let plateau = match quiet {
-        0 => String::new(),
-        quiet => format!("; no new view during the last {}, which proves nothing", grouped(u64::from(quiet))),
+    let plateau = match complete.bound == newest.bound {
+        true => String::new(),
+        false => format!("; no new view beyond {}, which proves nothing", newest.bound),
     };
     match report.outcome.engine {
         "closure" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
@@ -244,9 +252,10 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
         Some(Reason::Limit(Limit::Interrupt)) => {
-            next.push("--timeout DURATION stops by itself, --bound-limit K at a bound".to_owned());
+            let bound = if report.proving { ", --bound-limit K at a bound" } else { "" };
+            next.push(format!("--timeout DURATION stops by itself{bound}"));
         }
-        Some(Reason::NotApplicable(_)) => next.push("use --engine closure, contexts or contexts-symbolic".to_owned()),
+        Some(Reason::NotApplicable(_)) => next.push("use --engine closure, delays or contexts-symbolic".to_owned()),
         _ => {}
     }
     let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);
@@ -259,7 +268,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             matches!(&property.verdict, Verdict::Unsafe(refuted)
                 if refuted.bound().is_none() && refuted.trace().contexts() > 1)
         };
-        if outcome.properties.iter().any(could_be_shorter) {
+        if outcome.remarks.is_empty() && outcome.properties.iter().any(could_be_shorter) {
             next.push("--minimal finds the fewest contexts".to_owned());
         }
     }
@@ -268,9 +277,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         let some: String = having(Status::Safe).map(|property| format!(" --property {}", property.name)).collect();
         let claim = if all { "" } else { some.as_str() };
         if report.model.properties().is_empty() {
-            next.push(
-                "no property was checked: say what must never happen, for example with --target '0|1,*'".to_owned(),
-            );
+            next.push("no property was checked: --target VIEW says what must never happen".to_owned());
         }
         next.push(match report.certificate {
             Some(path) => format!("tepui check {} {}{claim}", quoted(path), report.again),

@@ -27,6 +27,7 @@ struct Document<'a> {
     state_bytes: u64,
     bytes_per_state: Option<f64>,
     obstacles: &'a [String],
+    remarks: &'a [String],
     violating_views: &'a [String],
     self_checked: bool,
     trace: Option<&'a str>,
@@ -65,6 +66,7 @@ pub fn render(report: &Report<'_>) -> String {
             .filter(|last| last.states > 0)
             .map(|last| outcome.state_bytes as f64 / last.states as f64),
         obstacles: &outcome.obstacles,
+        remarks: &outcome.remarks,
         violating_views: &outcome.violating,
         self_checked: report.self_checked,
         trace: report.trace,

@@ -2,6 +2,9 @@
 
 /// A number with its digits in groups of three.
 pub fn grouped(number: u64) -> String {
+    if number == u64::MAX {
+        return "2^64 or more".to_owned(); // Counts stop there.
+    }
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
             None => self.chosen(choice),
         };
         if !second.conclusive() {
-            return first;
+            return first.with_bounds_of(&second);
         }
         match first.agrees_with(&second) {
             true => second,

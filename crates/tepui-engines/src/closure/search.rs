@@ -132,17 +132,18 @@ impl Search {
         states.bytes() + system.locals.bytes() + depths + (lists + self.expanded.len()) as u64
     }
 
-    /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth is closed.
+    /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth gets closed. Who goes
+    /// on after that gets further stages.
     pub fn advance(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         if self.explorer.states.is_empty() {
             self.explorer.start(budget)?;
         }
-        let violations = self.violations();
+        let (violations, was_closed) = (self.violations(), self.closed().is_some());
         if !self.begun {
             self.begun = true;
             self.begin(budget)?;
         }
-        while self.closed().is_none() && self.violations() == violations {
+        while (was_closed || self.closed().is_none()) && self.violations() == violations {
             let most = (self.explorer.states.len() / 2).clamp(*BATCH.start(), *BATCH.end());
             let mut batch: Vec<_> = self.urgent.drain(..most.min(self.urgent.len())).collect();
             // A few that are urgent are not worth a batch of their own; the threads need something to share.

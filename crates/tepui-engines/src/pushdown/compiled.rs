@@ -12,8 +12,8 @@ use super::abstraction::count;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 
-/// How many views are listed at most if listing fewer says as much.
-const MOST_LISTED: u64 = 1_000_000;
+/// How many symbols are listed at most if listing fewer views says as much.
+const MOST_LISTED: u64 = 10_000_000;
 
 /// A rule, as seen from its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,7 +168,8 @@ impl Compiled {
         word: impl Fn(usize, u32) -> Vec<Symbol>,
         violating: bool,
     ) -> Vec<String> {
-        let unfold = count(views, symmetry) <= MOST_LISTED || symmetry.is_trivial();
+        let symbols = count(views, symmetry).saturating_mul(self.threads() as u64);
+        let unfold = symbols <= MOST_LISTED || symmetry.is_trivial();
         let none = Symmetry::none(self.threads());
         let mut listed: Vec<(Shared, Vec<Vec<Symbol>>)> = Vec::new();
         let mut list = |row: &[u32], symmetry: &Symmetry| {

@@ -101,7 +101,7 @@ pub(crate) struct RunArgs {
     /// The engine; `tepui engines` says what each is for
     #[arg(long, default_value = "auto", value_parser = engine_names())]
     pub(crate) engine: String,
-    /// Stop after this time, with what was learned (60s, 5m, 1h30m)
+    /// Stop after this time, with what was learned (60s, 5m, 1h30m, a bare number means seconds)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
     /// Stop when the process holds this much memory (4GiB, 500MB, a bare number means bytes); by default 90 % of what
@@ -175,13 +175,13 @@ pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// The bound; for delays, of both rounds and delays
-    #[arg(long, value_name = "K", required_unless_present_all = ["rounds", "delays"])]
+    #[arg(long, value_name = "K")]
     pub(crate) bound: Option<u32>,
     /// The most rounds (delays)
-    #[arg(long, value_name = "R", conflicts_with = "bound", requires = "delays")]
+    #[arg(long, value_name = "R", conflicts_with = "bound")]
     pub(crate) rounds: Option<u32>,
     /// The most delays (delays)
-    #[arg(long, value_name = "D", conflicts_with = "bound", requires = "rounds")]
+    #[arg(long, value_name = "D", conflicts_with = "bound")]
     pub(crate) delays: Option<u32>,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct ExploreArgs {
 pub(crate) enum Resource {
     /// The fewest contexts
     Contexts,
-    /// The fewest rounds and delays
+    /// Rounds and delays: for a violation the fewest, for a proof the first at which all views are there, raised in turn
     Delays,
 }
 

@@ -113,9 +113,15 @@ fn summary(loaded: &Loaded) -> String {
     let _ = writeln!(out, "  initial state  {}", model.display_state(model.init()));
     let _ = writeln!(out, "  views          at most {}", conceivable_views(model));
     let finite_all = finite.iter().all(|&finite| finite);
-    let engines =
-        if finite_all { "states can be enumerated" } else { "states cannot be enumerated, only sets of stacks" };
-    let _ = writeln!(out, "  finite context {}: {engines}", if finite_all { "yes" } else { "no" });
+    let engines = match finite_all {
+        true => "yes: a context reaches finitely many states",
+        false => "no: a context may reach infinitely many states, so contexts-explicit does not apply",
+    };
+    let _ = writeln!(out, "  finite context {engines}");
+    for group in Compiled::new(model).symmetry().groups() {
+        let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread].name.as_str()).collect();
+        let _ = writeln!(out, "  alike          {}", names.join(", "));
+    }
     let _ = writeln!(out, "  digest         {}\n", model.digest());
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);

@@ -21,6 +21,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
         bail!("--minimal with --view-depth is only for --minimal=delays: the context engines see one symbol");
     }
+    let tested = [Choice::Delays, Choice::Contexts, Choice::Explicit, Choice::Views, Choice::Symbolic, Choice::Auto];
+    only_for("--z-depth", args.z_depth > 1, args.run.choice(), &tested)?;
     only_for("--closure-every-iteration", args.closure_every_iteration, args.run.choice(), &[Choice::Delays])?;
     let minimal = args.minimal.map(|resource| match resource {
         Resource::Contexts => Minimal::Contexts,
@@ -43,7 +45,8 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     only_for("--rounds", args.rounds.is_some(), args.run.choice(), &[Choice::Auto, Choice::Delays])?;
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
-        (None, rounds, delays) => rounds.into_iter().chain(delays).collect(),
+        (None, Some(rounds), Some(delays)) => vec![rounds, delays],
+        _ => bail!("give --bound K, or --rounds R and --delays D: exploration needs a bound"),
     };
     // Without a choice, the engine is one whose bound limits schedules.
     let engine = match args.run.choice() {
@@ -61,7 +64,10 @@ fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
     only_for("--view-depth", args.view_depth > 1, engine, &[Choice::Auto, Choice::Closure, Choice::Delays])?;
     Ok(Options {
         engine,
-        cores: args.threads.map_or(defaults.cores, |threads| Cores::new(usize::from(threads))),
+        // More threads than cores would only get in each other's way.
+        cores: args
+            .threads
+            .map_or(defaults.cores, |threads| Cores::new(usize::from(threads).min(defaults.cores.threads.max(2)))),
         list_views: args.views.is_some(),
         view_depth: usize::from(args.view_depth),
         symmetry: !args.no_symmetry,

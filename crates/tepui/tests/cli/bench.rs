@@ -80,7 +80,7 @@ fn a_run_without_an_answer_says_why() {
 #[test]
 fn an_engine_that_does_not_apply_has_no_row() {
     let run = expect(&room("mixed.cpds"), "bench suite --table engines --engine contexts-states --runs 1", 0);
-    assert!(run.stdout.contains("contexts-states, views: 0 rows"), "{}", run.stdout);
+    assert!(!run.stdout.contains("contexts-states"), "{}", run.stdout);
 }
 
 #[test]

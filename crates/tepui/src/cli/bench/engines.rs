@@ -148,6 +148,9 @@ fn totals(rows: &[Row], engines: &[String]) -> String {
             let of = || rows.iter().filter(|row| (&row.engine, row.job) == (engine, job));
             let total: f64 = of().map(|row| row.seconds).sum();
             let open = of().filter(|row| row.verdict == "unknown").count();
+            if of().next().is_none() {
+                continue; // The engine applies to none of the models.
+            }
             let rows = count(of().count() as u64, "row");
             out += &format!("{engine}, {job}: {rows}, {open} unknown, {} together\n", seconds(total));
         }

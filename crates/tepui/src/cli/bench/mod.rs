@@ -87,7 +87,9 @@ fn suites(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if !named.is_empty() {
         return Ok(named.to_vec());
     }
-    let corpus = std::env::var_os("TEPUI_CORPUS").map(|corpus| Path::new(&corpus).join("cpds"));
+    let corpus = std::env::var_os("TEPUI_CORPUS")
+        .filter(|corpus| !corpus.is_empty())
+        .map(|corpus| Path::new(&corpus).join("cpds"));
     if let Some(corpus) = corpus.as_ref().filter(|corpus| !corpus.is_dir()) {
         bail!("TEPUI_CORPUS names a directory with models in cpds, but there is no {}", corpus.display());
     }
