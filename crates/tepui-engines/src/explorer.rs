@@ -116,10 +116,10 @@ impl<S: System> Explorer<S> {
                     continue;
                 }
                 let (state, new) = self.states.insert(row);
+                visitor.grown(self.states.len());
                 if new && !self.system.knows(row) {
                     self.system.learn(row, budget)?;
                 }
-                visitor.grown(self.states.len());
                 visitor.image(job, state, place, found);
             }
             visitor.done(job, enabled, found);
@@ -141,8 +141,8 @@ impl<S: System> Explorer<S> {
         self.images += pieces.iter().map(|piece| piece.places.len() as u64).sum::<u64>();
         let first = self.states.len();
         let numbers = self.states.insert_all(&mut batches, &self.crew);
-        self.learn_from(first, budget)?;
         visitor.grown(self.states.len());
+        self.learn_from(first, budget)?;
         let told = &*visitor;
         let parts =
             self.crew.map(pieces.into_iter().zip(numbers).collect(), |(piece, numbers): (Piece<'_, _>, Vec<_>)| {
