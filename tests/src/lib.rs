@@ -8,4 +8,5 @@ pub mod corpus;
 pub mod oracle;
 pub mod programs;
 pub mod random;
+pub mod random_programs;
 pub mod systems;

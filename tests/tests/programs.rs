@@ -2,11 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-use tepui_lang::boolean::{Dialect, print_program, read_program};
+use std::collections::BTreeSet;
+
+use tepui::{Choice, Options, verify};
+use tepui_core::{Budget, Status};
+use tepui_lang::boolean::{Dialect, THREAD_LIMIT, compile, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_tests::corpus::corpus_dir;
 use tepui_tests::programs::{Limits, explore};
+use tepui_tests::random_programs;
 
 /// A program of the corpus with the answer that is known.
 struct Row {
@@ -69,4 +74,89 @@ fn the_interpreter_agrees_with_the_corpus() {
             _ => assert!(bad.is_none_or(|found| !found.bad()), "{}: a bug found", row.file),
         }
     }
+}
+
+/// Compares what the interpreter and the compiled model find violated. Returns whether both came to their end.
+fn compare(name: &str, program: &Program, places: usize, limits: Limits) -> bool {
+    let found = explore(program, Limits { threads: places, ..limits });
+    let model = compile(program, places).unwrap();
+    if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
+        return false;
+    }
+    let options = Options { bound_limit: Some(vec![2]), engine: Choice::Closure, ..Options::default() };
+    let outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
+    let at = |&(procedure, position): &(usize, usize)| {
+        let procedure = &program.procedures[procedure];
+        format!("{}@{}", procedure.name, procedure.statements[position].line)
+    };
+    let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
+    let expected: BTreeSet<_> = found.failures.iter().map(at).chain(labels).collect();
+    let known: BTreeSet<_> = model.properties().iter().map(|property| property.name.clone()).collect();
+    assert!(expected.is_subset(&known), "{name}: {expected:?} {known:?}");
+    let mut complete = found.complete;
+    for property in outcome.properties {
+        let bad = expected.contains(&property.name);
+        let text = || format!("{name}, {places} places, {}\n{}", property.name, print_program(program));
+        match property.verdict.status() {
+            Status::Safe => assert!(!bad, "safe, but it fails: {}", text()),
+            Status::Unsafe if property.name == THREAD_LIMIT => assert!(!found.complete, "there are places: {}", text()),
+            Status::Unsafe if found.complete => assert!(bad, "unsafe, but it holds: {}", text()),
+            Status::Unsafe => {}
+            Status::Unknown => complete = false,
+        }
+    }
+    complete
+}
+
+#[test]
+fn compiled_programs_do_what_the_interpreter_does() {
+    let limits = Limits { threads: 0, frames: 4, states: 1_500 };
+    let mut complete = 0;
+    for seed in 0..2_000 {
+        let text = random_programs::program(&mut fastrand::Rng::with_seed(seed));
+        let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
+        complete += usize::from(compare(&format!("seed {seed}"), &program, 2 + seed as usize % 2, limits));
+    }
+    assert!(complete > 500, "{complete}");
+}
+
+#[test]
+fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
+    for row in corpus() {
+        for places in 1..=2 {
+            compare(&row.file, &row.program, places, Limits { threads: 0, frames: 4, states: 20_000 });
+        }
+    }
+}
+
+/// Programs with words left out, doubled, swapped and replaced, and bytes that make no sense: readers answer, and what
+/// they accept can be printed and compiled.
+#[test]
+fn readers_take_any_text() {
+    let words =
+        ["{", "}", "(", ")", ";", ":=", "if", "begin", "end", "decl", "s0", "*", "goto", "atomic", "é", "\0", "'", "<"];
+    let mut accepted = 0;
+    for seed in 0..3_000 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let text = random_programs::program(&mut rng);
+        let mut tokens: Vec<&str> = text.split_inclusive([' ', '\n', ';', '(']).collect();
+        for _ in 0..rng.usize(1..=3) {
+            let (one, other) = (rng.usize(..tokens.len()), rng.usize(..tokens.len()));
+            match rng.usize(..4) {
+                0 => drop(tokens.remove(one)),
+                1 => tokens.insert(one, tokens[other]),
+                2 => tokens.swap(one, other),
+                _ => tokens[one] = words[rng.usize(..words.len())],
+            }
+        }
+        let source = Source::new("any", tokens.concat().as_bytes());
+        for dialect in [Dialect::Tepui, Dialect::Satabs, Dialect::Boppo] {
+            if let Ok(parsed) = read_program(&source, dialect, &[]) {
+                accepted += 1;
+                let text = print_program(&parsed.program);
+                assert_eq!(bare(read("printed", text.as_bytes(), &[])), bare(parsed.program.clone()), "{text}");
+            }
+        }
+    }
+    assert!(accepted > 100, "{accepted}");
 }

@@ -4,6 +4,7 @@
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
+mod compile;
 mod flow;
 mod parse;
 mod print;
@@ -16,6 +17,7 @@ use tepui_model::program::Program;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
+pub use compile::{THREAD_LIMIT, TooLarge, compile};
 pub use print::print_program;
 
 /// How a program is written.

@@ -12,8 +12,6 @@
 //!   control leaves the block no other thread moves, even if the thread is blocked inside.
 //! * A thread that returns from its first procedure has ended.
 
-use std::collections::BTreeSet;
-
 use super::{Action, Block, Expression, Kind, Operator, Place, Program, Slot};
 
 /// A state: everything that the future depends on.
@@ -259,14 +257,15 @@ impl<'p> Runner<'p> {
             }
             Action::Start { procedure, arguments, count } => {
                 let arguments: Vec<_> = arguments.iter().map(|value| self.values(value, &scope)).collect();
-                let frames = product(&arguments).into_iter().flat_map(|values| self.entered(*procedure, &values));
-                let choices = vec![frames.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>(); *count as usize];
-                for frames in product(&choices) {
-                    let mut after = state.clone();
-                    after
-                        .threads
-                        .extend(frames.into_iter().map(|frame| Thread { frames: vec![frame], ..Thread::default() }));
-                    found(false, go(after, next));
+                for arguments in product(&arguments) {
+                    let choices = vec![self.entered(*procedure, &arguments); *count as usize];
+                    for frames in product(&choices) {
+                        let mut after = state.clone();
+                        let threads =
+                            frames.into_iter().map(|frame| Thread { frames: vec![frame], ..Thread::default() });
+                        after.threads.extend(threads);
+                        found(false, go(after, next));
+                    }
                 }
             }
             Action::StartAt(to) => {
