@@ -136,8 +136,9 @@ impl Writer<'_> {
             13 if self.results => self.line(&format!("return {condition};")),
             13 => self.line("return;"),
             14 => {
-                let odd =
-                    self.pick(&["skip;", "sleep;", "broadcast;", "dead s0;", "exit;", "atomic_begin;", "atomic_end;"]);
+                let sections = ["atomic_begin;", "atomic_begin;", "atomic_end;"];
+                let others = ["skip;", "sleep;", "broadcast;", "dead s0;", "exit;"];
+                let odd = if self.rng.bool() { self.pick(&sections) } else { self.pick(&others) };
                 self.line(&odd);
             }
             15 if self.starts < 1 => {
