@@ -115,7 +115,7 @@ impl Outcome {
         let explored = unfinished.iterations.iter().rev().find(|iteration| iteration.complete);
         let so_far =
             explored.map_or("nothing was explored".to_owned(), |last| format!("explored up to {}", last.bound));
-        self.remarks.push(format!("the smallest bound was not found, a limit was reached before: {so_far}"));
+        self.remarks.push(format!("the engine that knows bounds did not come to its end: {so_far}"));
         self
     }
 

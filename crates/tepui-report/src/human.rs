@@ -72,8 +72,14 @@ fn headline(report: &Report<'_>) -> String {
     let says = match status {
         Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
         Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
-        Status::Unsafe => match names(report, Status::Unsafe).matches(", ").count() {
-            0 => format!("a schedule violates {}", names(report, Status::Unsafe)),
+        Status::Unsafe => match report
+            .outcome
+            .properties
+            .iter()
+            .filter(|property| property.verdict.status() == Status::Unsafe)
+            .count()
+        {
+            1 => format!("a schedule violates {}", names(report, Status::Unsafe)),
             _ => format!("schedules violate {}", names(report, Status::Unsafe)),
         },
         Status::Unknown if !report.proving && report.outcome.iterations.is_empty() => "nothing was explored".to_owned(),

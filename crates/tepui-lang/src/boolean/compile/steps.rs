@@ -1,0 +1,444 @@
+//! What a single thread does at a point, in a shared state.
+
+use tepui_model::program::{Action, Expression, Operator, Place, Program, Slot};
+
+use super::layout::{Layout, Values};
+use super::{Change, Effect, Global, Mode, Point, Stage, TooLarge};
+use crate::boolean::flow::Flow;
+
+/// The steps of single threads.
+pub(super) struct Steps<'p> {
+    pub(super) program: &'p Program,
+    flows: Vec<Flow>,
+    pub(super) shared: Layout,
+    pub(super) locals: Vec<Layout>,
+    /// Whether frames are told when a procedure that they called returns, even if it returns nothing.
+    always_tell: bool,
+}
+
+/// The variables that an expression is about.
+#[derive(Clone, Copy)]
+struct Scope {
+    procedure: usize,
+    shared: Values,
+    locals: Values,
+    new: (Values, Values),
+}
+
+impl<'p> Steps<'p> {
+    pub(super) fn new(program: &'p Program) -> Result<Self, TooLarge> {
+        let too_many = |place: &str| TooLarge(format!("the variables {place} take more than {} bits", Values::BITS));
+        let shared = Layout::of(program, program.shared.iter().map(|variable| variable.kind));
+        let locals = program.procedures.iter().map(|procedure| {
+            let layout = Layout::of(program, procedure.locals.iter().map(|variable| variable.kind));
+            layout.ok_or_else(|| too_many(&format!("of {}", procedure.name)))
+        });
+        let locals = locals.collect::<Result<_, _>>()?;
+        let results = program.procedures.iter().map(|procedure| Layout::of(program, procedure.results.iter().copied()));
+        if results.into_iter().any(|layout| layout.is_none()) {
+            return Err(too_many("that a procedure returns"));
+        }
+        let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let tells = |action: &Action| matches!(action, Action::AtomicBegin | Action::AtomicEnd | Action::EndThread);
+        let always_tell = statements().any(|statement| tells(&statement.action))
+            || program.procedures.iter().any(|procedure| procedure.enforced.is_some());
+        Ok(Self {
+            program,
+            flows: program.procedures.iter().map(Flow::of).collect(),
+            shared: shared.ok_or_else(|| too_many("that are shared"))?,
+            locals,
+            always_tell,
+        })
+    }
+
+    fn action(&self, point: &Point) -> Option<&'p Action> {
+        let statements = &self.program.procedures[point.procedure as usize].statements;
+        statements.get(point.position as usize).map(|statement| &statement.action)
+    }
+
+    /// The line of the statement at which a point stands; at the end that of the procedure's last one.
+    pub(super) fn line(&self, point: &Point) -> u32 {
+        let procedure = &self.program.procedures[point.procedure as usize];
+        let statement = procedure.statements.get(point.position as usize).or(procedure.statements.last());
+        statement.map_or(procedure.line, |statement| statement.line)
+    }
+
+    /// The statement to execute at a position: an atomic block is entered with its first one.
+    pub(super) fn first_of(&self, procedure: usize, position: usize) -> usize {
+        match self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action) {
+            Some(Action::Atomic(block)) => {
+                self.first_of(procedure, block.first().copied().unwrap_or(self.flows[procedure].next[position]))
+            }
+            _ => position,
+        }
+    }
+
+    /// The first points of a procedure.
+    fn entered(&self, procedure: usize, arguments: &[u32], root: bool, under: bool, insists: bool) -> Vec<Point> {
+        let called = &self.program.procedures[procedure];
+        let given = arguments.iter().map(|&value| Some(value)).chain(std::iter::repeat(None));
+        let variables = called.locals.iter().zip(given);
+        let variables = variables.map(|(variable, given)| (variable.kind, given.or(variable.init)));
+        let position = called.body.first().copied().unwrap_or(called.statements.len()) as u32;
+        let values = self.locals[procedure].all(self.program, variables);
+        let point = |locals| Point {
+            procedure: procedure as u32,
+            position,
+            locals,
+            root,
+            under,
+            within: false,
+            insists,
+            stage: Stage::Running,
+        };
+        values.into_iter().map(point).collect()
+    }
+
+    /// All values that an expression may have.
+    fn values(&self, expression: &Expression, scope: &Scope) -> Vec<u32> {
+        let both = |left: &Expression, right: &Expression| {
+            let (left, right) = (self.values(left, scope), self.values(right, scope));
+            left.iter().flat_map(|&left| right.iter().map(move |&right| (left, right))).collect::<Vec<_>>()
+        };
+        let mut found: Vec<u32> = match expression {
+            Expression::Value(value, _) => vec![*value],
+            Expression::Any(kind) => (0..self.program.values(*kind)).collect(),
+            Expression::Read(slot) => vec![self.read(*slot, scope.procedure, scope.shared, scope.locals)],
+            Expression::New(slot) => vec![self.read(*slot, scope.procedure, scope.new.0, scope.new.1)],
+            Expression::Not(operand) => self.values(operand, scope).into_iter().map(|value| 1 - value).collect(),
+            Expression::Binary(operator, left, right) => {
+                let apply = |(left, right): (u32, u32)| match operator {
+                    Operator::And => left & right,
+                    Operator::Or => left | right,
+                    Operator::Implies => (1 - left) | right,
+                    Operator::Xor | Operator::Unequal => u32::from(left != right),
+                    Operator::Equal => u32::from(left == right),
+                };
+                both(left, right).into_iter().map(apply).collect()
+            }
+            Expression::Choice(condition, then, otherwise) => {
+                let branches = self.values(condition, scope).into_iter();
+                branches.flat_map(|value| self.values(if value == 1 { then } else { otherwise }, scope)).collect()
+            }
+            Expression::Choose(positive, negative) => {
+                let choose = |pair: (u32, u32)| match pair {
+                    (1, _) => vec![1],
+                    (_, 1) => vec![0],
+                    _ => vec![0, 1],
+                };
+                both(positive, negative).into_iter().flat_map(choose).collect()
+            }
+        };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn read(&self, slot: Slot, procedure: usize, shared: Values, locals: Values) -> u32 {
+        match slot {
+            Slot::Shared(number) => self.shared.get(shared, number),
+            Slot::Local(number) => self.locals[procedure].get(locals, number),
+        }
+    }
+
+    fn store(&self, scope: &Scope, targets: &[Place], values: &[u32]) -> (Values, Values) {
+        let (mut shared, mut locals) = (scope.shared, scope.locals);
+        for (target, &value) in targets.iter().zip(values) {
+            match target {
+                Some(Slot::Shared(number)) => self.shared.set(&mut shared, *number, value),
+                Some(Slot::Local(number)) => self.locals[scope.procedure].set(&mut locals, *number, value),
+                None => {}
+            }
+        }
+        (shared, locals)
+    }
+
+    /// All ways to evaluate some expressions.
+    fn all_values(&self, expressions: &[Expression], scope: &Scope) -> Vec<Vec<u32>> {
+        expressions.iter().fold(vec![Vec::new()], |rows, expression| {
+            let values = self.values(expression, scope);
+            let extend = |row: &Vec<u32>| {
+                let row = row.clone();
+                values.iter().map(move |&value| row.iter().copied().chain([value]).collect()).collect::<Vec<Vec<_>>>()
+            };
+            rows.iter().flat_map(extend).collect()
+        })
+    }
+
+    fn enforced(&self, point: &Point, shared: Values) -> bool {
+        let procedure = point.procedure as usize;
+        let scope = Scope { procedure, shared, locals: point.locals, new: (0, 0) };
+        let condition = &self.program.procedures[procedure].enforced;
+        condition.as_ref().is_none_or(|condition| self.values(condition, &scope).contains(&1))
+    }
+
+    /// All steps that a thread can take whose topmost frame is given.
+    pub(super) fn steps(&self, Global { shared, mode, .. }: Global, point: Point) -> Vec<(Change, Effect)> {
+        let mut found = Vec::new();
+        match (mode, point.stage) {
+            (Mode::Begin, Stage::Begin) => self.begin(&mut found),
+            (Mode::Returned(results, insists), Stage::Calling) => {
+                self.take_results((shared, point), results, insists, &mut found);
+            }
+            (Mode::Ending, Stage::Calling) => {
+                let mode = if point.root { Mode::Calm } else { Mode::Ending };
+                found.push(((shared, mode), Effect::Leave));
+            }
+            (Mode::Waking(_), Stage::Asleep) => {
+                found.push(((shared, mode), Effect::Become(Point { stage: Stage::Running, ..point })));
+            }
+            (Mode::Waking(atomic), Stage::Waking) => {
+                let mode = if atomic { Mode::Atomic } else { Mode::Calm };
+                found.push(((shared, mode), Effect::Become(Point { stage: Stage::Running, ..point })));
+            }
+            (Mode::Calm, Stage::Running) if !uninterrupted(&point) => self.execute(shared, point, &mut found),
+            (Mode::Atomic, Stage::Running) if uninterrupted(&point) => self.execute(shared, point, &mut found),
+            _ => {}
+        }
+        found
+    }
+
+    fn begin(&self, found: &mut Vec<(Change, Effect)>) {
+        let variables = self.program.shared.iter().map(|variable| (variable.kind, variable.init));
+        for shared in self.shared.all(self.program, variables) {
+            for point in self.entered(self.program.main, &[], true, false, false) {
+                found.push(((shared, Mode::Calm), Effect::Become(point)));
+            }
+        }
+    }
+
+    /// The caller goes on after a procedure has returned.
+    fn take_results(
+        &self,
+        (shared, point): (Values, Point),
+        results: Values,
+        insists: bool,
+        found: &mut Vec<(Change, Effect)>,
+    ) {
+        let procedure = point.procedure as usize;
+        let call = self.first_of(procedure, point.position as usize);
+        let Action::Call { targets, procedure: called, .. } =
+            &self.program.procedures[procedure].statements[call].action
+        else {
+            return;
+        };
+        let scope = Scope { procedure, shared, locals: point.locals, new: (0, 0) };
+        let kinds = &self.program.procedures[*called].results;
+        let Some(layout) = Layout::of(self.program, kinds.iter().copied()) else { return };
+        let results: Vec<_> = (0..kinds.len()).map(|number| layout.get(results, number)).collect();
+        let (shared, locals) = self.store(&scope, targets, &results);
+        let point = Point { locals, insists, stage: Stage::Running, ..point };
+        self.go(shared, point, call, self.flows[procedure].next[call], found);
+    }
+
+    /// A thread goes on at a position of the same procedure, after it has executed a statement.
+    fn go(&self, shared: Values, point: Point, from: usize, to: usize, found: &mut Vec<(Change, Effect)>) {
+        let flow = &self.flows[point.procedure as usize];
+        let outermost = |position: usize| flow.atomics(position).last();
+        let within = outermost(from).is_some() && outermost(from) == outermost(to);
+        let point = Point { position: to as u32, within, ..point };
+        if self.enforced(&point, shared) {
+            found.push(((shared, mode_of(&point)), Effect::Become(point)));
+        }
+    }
+
+    fn execute(&self, shared: Values, point: Point, found: &mut Vec<(Change, Effect)>) {
+        if !self.enforced(&point, shared) {
+            return;
+        }
+        let procedure = point.procedure as usize;
+        let position = self.first_of(procedure, point.position as usize);
+        let Some(action) = self.action(&Point { position: position as u32, ..point }) else {
+            return self.leave(shared, point, &[], found);
+        };
+        let flow = &self.flows[procedure];
+        let next = flow.next[position];
+        let scope = Scope { procedure, shared, locals: point.locals, new: (0, 0) };
+        let may = |condition: &Expression, value: u32| self.values(condition, &scope).contains(&value);
+        let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
+        match action {
+            Action::Skip => self.go(shared, point, position, next, found),
+            Action::Goto(targets) => targets.iter().for_each(|&to| self.go(shared, point, position, to, found)),
+            Action::Assign { targets, values, constraint } => {
+                for values in self.all_values(values, &scope) {
+                    let new = self.store(&scope, targets, &values);
+                    let holds = |constraint| self.values(constraint, &Scope { new, ..scope }).contains(&1);
+                    if constraint.as_ref().is_none_or(holds) {
+                        self.go(new.0, Point { locals: new.1, ..point }, position, next, found);
+                    }
+                }
+            }
+            Action::Assume(condition) | Action::Wait(condition) => {
+                if may(condition, 1) {
+                    self.go(shared, point, position, next, found);
+                }
+            }
+            Action::Assert(condition) => {
+                if may(condition, 1) {
+                    self.go(shared, point, position, next, found);
+                }
+                if may(condition, 0) {
+                    let failed = Point { position: position as u32, locals: 0, stage: Stage::Failed, ..point };
+                    found.push(((shared, mode_of(&point)), Effect::Become(failed)));
+                }
+            }
+            Action::If(condition, then, otherwise) => {
+                if may(condition, 1) {
+                    self.go(shared, point, position, first(then, next), found);
+                }
+                if may(condition, 0) {
+                    self.go(shared, point, position, first(otherwise, next), found);
+                }
+            }
+            Action::While(condition, body) => {
+                if may(condition, 1) {
+                    self.go(shared, point, position, first(body, position), found);
+                }
+                if may(condition, 0) {
+                    self.go(shared, point, position, next, found);
+                }
+            }
+            Action::Atomic(_) => {}
+            Action::AtomicBegin | Action::AtomicEnd => {
+                let insists = matches!(action, Action::AtomicBegin);
+                self.go(shared, Point { insists, ..point }, position, next, found);
+            }
+            Action::Lock(slot) => {
+                if self.read(*slot, procedure, shared, point.locals) == 0 {
+                    let (shared, locals) = self.store(&scope, &[Some(*slot)], &[1]);
+                    self.go(shared, Point { locals, ..point }, position, next, found);
+                }
+            }
+            Action::Unlock(slot) => {
+                let (shared, locals) = self.store(&scope, &[Some(*slot)], &[0]);
+                self.go(shared, Point { locals, ..point }, position, next, found);
+            }
+            Action::Call { procedure: called, arguments, .. } => {
+                let under = point.under || flow.atomics(position).next().is_some();
+                let told = self.is_told(*called, under);
+                let caller = match told {
+                    true => Point { position: position as u32, stage: Stage::Calling, within: false, ..point },
+                    false => Point { position: next as u32, within: false, ..point },
+                };
+                for arguments in self.all_values(arguments, &scope) {
+                    for callee in self.entered(*called, &arguments, false, under, point.insists) {
+                        if self.enforced(&callee, shared) {
+                            found.push(((shared, mode_of(&callee)), Effect::Call { callee, caller }));
+                        }
+                    }
+                }
+            }
+            Action::Return(values) => {
+                self.all_values(values, &scope).iter().for_each(|values| self.leave(shared, point, values, found));
+            }
+            Action::Start { procedure: started, arguments, count } => {
+                for arguments in self.all_values(arguments, &scope) {
+                    let entered = self.entered(*started, &arguments, true, false, false);
+                    if let Some(&first) = entered.first() {
+                        self.start((shared, point), (position, next), (first, true), *count, found);
+                    }
+                }
+            }
+            Action::StartAt(to) => {
+                let flags = Point { root: true, under: false, within: false, insists: false, ..point };
+                let first = Point { position: *to as u32, ..flags };
+                self.start((shared, point), (position, next), (first, false), 1, found);
+            }
+            Action::EndThread if point.root => found.push(((shared, Mode::Calm), Effect::Leave)),
+            Action::EndThread => found.push(((shared, Mode::Ending), Effect::Leave)),
+            Action::Sleep => {
+                let first = found.len();
+                self.go(shared, point, position, next, found);
+                found[first..].iter_mut().for_each(|(_, effect)| set_stage(effect, Stage::Asleep));
+            }
+            Action::Broadcast => {
+                let first = found.len();
+                self.go(shared, point, position, next, found);
+                for ((_, mode), effect) in &mut found[first..] {
+                    *mode = Mode::Waking(*mode == Mode::Atomic);
+                    set_stage(effect, Stage::Waking);
+                }
+            }
+            Action::Dead(slots) => {
+                let targets: Vec<_> = slots.iter().map(|&slot| Some(slot)).collect();
+                let any = |&slot: &Slot| Expression::Any(self.program.variable(procedure, slot).kind);
+                let values: Vec<_> = slots.iter().map(any).collect();
+                for values in self.all_values(&values, &scope) {
+                    let (shared, locals) = self.store(&scope, &targets, &values);
+                    self.go(shared, Point { locals, ..point }, position, next, found);
+                }
+            }
+        }
+    }
+
+    /// Whether a frame has to do something when a procedure that it calls, maybe from an atomic block, returns.
+    fn is_told(&self, called: usize, under: bool) -> bool {
+        self.always_tell || under || !self.program.procedures[called].results.is_empty()
+    }
+
+    fn leave(&self, shared: Values, point: Point, results: &[u32], found: &mut Vec<(Change, Effect)>) {
+        let procedure = point.procedure as usize;
+        let mode = if point.root {
+            Mode::Calm
+        } else if self.is_told(procedure, point.under) {
+            let kinds = &self.program.procedures[procedure].results;
+            let Some(layout) = Layout::of(self.program, kinds.iter().copied()) else { return };
+            let mut packed = 0;
+            results.iter().enumerate().for_each(|(number, &value)| layout.set(&mut packed, number, value));
+            Mode::Returned(packed, point.insists)
+        } else {
+            Mode::Calm
+        };
+        found.push(((shared, mode), Effect::Leave));
+    }
+
+    /// A thread starts others and goes on.
+    fn start(
+        &self,
+        (shared, point): (Values, Point),
+        (position, next): (usize, usize),
+        (first, fresh): (Point, bool),
+        count: u32,
+        found: &mut Vec<(Change, Effect)>,
+    ) {
+        let before = found.len();
+        self.go(shared, point, position, next, found);
+        for ((_, mode), _) in &mut found[before..] {
+            *mode = Mode::Starting { first, fresh, count, atomic: *mode == Mode::Atomic };
+        }
+    }
+
+    /// What a thread without frames can do: it becomes one that is to be started.
+    pub(super) fn awaken(&self, Global { shared, mode, .. }: Global) -> Vec<(Change, Point)> {
+        let Mode::Starting { first, fresh, count, atomic } = mode else { return Vec::new() };
+        let procedure = first.procedure as usize;
+        let points = if fresh {
+            let given = (0..self.program.procedures[procedure].parameters)
+                .map(|number| self.locals[procedure].get(first.locals, number));
+            self.entered(procedure, &given.collect::<Vec<_>>(), true, false, false)
+        } else {
+            vec![first]
+        };
+        let mode = match count {
+            1 if atomic => Mode::Atomic,
+            1 => Mode::Calm,
+            _ => Mode::Starting { first, fresh, count: count - 1, atomic },
+        };
+        points.into_iter().map(|point| ((shared, mode), point)).collect()
+    }
+}
+
+/// Whether no other thread may move while this frame is on top of its thread.
+fn uninterrupted(point: &Point) -> bool {
+    point.under || point.within || point.insists
+}
+
+fn mode_of(point: &Point) -> Mode {
+    if uninterrupted(point) { Mode::Atomic } else { Mode::Calm }
+}
+
+fn set_stage(effect: &mut Effect, stage: Stage) {
+    if let Effect::Become(point) = effect {
+        point.stage = stage;
+    }
+}
