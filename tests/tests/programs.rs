@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use tepui::{Choice, Options, verify};
 use tepui_core::{Budget, Status};
-use tepui_lang::boolean::{Dialect, THREAD_LIMIT, compile, print_program, read_program};
+use tepui_lang::boolean::{self, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_tests::corpus::corpus_dir;
@@ -77,9 +77,10 @@ fn the_interpreter_agrees_with_the_corpus() {
 }
 
 /// Compares what the interpreter and the compiled model find violated. Returns whether both came to their end.
-fn compare(name: &str, program: &Program, places: usize, limits: Limits) -> bool {
+fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: Limits) -> bool {
+    let places = compiling.places;
     let found = explore(program, Limits { threads: places, ..limits });
-    let model = compile(program, places).unwrap();
+    let model = compile(program, compiling).unwrap().model;
     if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
         return false;
     }
@@ -90,13 +91,14 @@ fn compare(name: &str, program: &Program, places: usize, limits: Limits) -> bool
         format!("{}@{}", procedure.name, procedure.statements[position].line)
     };
     let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
-    let expected: BTreeSet<_> = found.failures.iter().map(at).chain(labels).collect();
+    let stuck = (found.stuck && compiling.deadlock).then(|| DEADLOCK.to_owned());
+    let expected: BTreeSet<_> = found.failures.iter().map(at).chain(labels).chain(stuck).collect();
     let known: BTreeSet<_> = model.properties().iter().map(|property| property.name.clone()).collect();
     assert!(expected.is_subset(&known), "{name}: {expected:?} {known:?}");
     let mut complete = found.complete;
     for property in outcome.properties {
         let bad = expected.contains(&property.name);
-        let text = || format!("{name}, {places} places, {}\n{}", property.name, print_program(program));
+        let text = || format!("{name}, {compiling:?}, {}\n{}", property.name, print_program(program));
         match property.verdict.status() {
             Status::Safe => assert!(!bad, "safe, but it fails: {}", text()),
             Status::Unsafe if property.name == THREAD_LIMIT => assert!(!found.complete, "there are places: {}", text()),
@@ -111,20 +113,25 @@ fn compare(name: &str, program: &Program, places: usize, limits: Limits) -> bool
 #[test]
 fn compiled_programs_do_what_the_interpreter_does() {
     let limits = Limits { threads: 0, frames: 4, states: 1_500 };
-    let mut complete = 0;
+    let mut complete = [0, 0];
     for seed in 0..2_000 {
         let text = random_programs::program(&mut fastrand::Rng::with_seed(seed));
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
-        complete += usize::from(compare(&format!("seed {seed}"), &program, 2 + seed as usize % 2, limits));
+        for reduce in [false, true] {
+            let (places, deadlock) = (2 + seed as usize % 2, seed % 3 == 0);
+            let options = boolean::Options { places, reduce, deadlock };
+            complete[usize::from(reduce)] += usize::from(compare(&format!("seed {seed}"), &program, options, limits));
+        }
     }
-    assert!(complete > 500, "{complete}");
+    assert!(complete.iter().all(|&complete| complete > 500), "{complete:?}");
 }
 
 #[test]
 fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
     for row in corpus() {
-        for places in 1..=2 {
-            compare(&row.file, &row.program, places, Limits { threads: 0, frames: 4, states: 20_000 });
+        for (places, reduce) in [(1, true), (2, true), (2, false)] {
+            let options = boolean::Options { places, reduce, deadlock: false };
+            compare(&row.file, &row.program, options, Limits { threads: 0, frames: 4, states: 20_000 });
         }
     }
 }

@@ -17,7 +17,9 @@ use tepui_model::program::Program;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
-pub use compile::{THREAD_LIMIT, TooLarge, compile};
+pub use compile::{
+    Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile, creates_threads,
+};
 pub use print::print_program;
 
 /// How a program is written.

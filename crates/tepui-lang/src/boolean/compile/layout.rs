@@ -6,6 +6,7 @@ use tepui_model::program::{Kind, Program};
 pub(super) type Values = u128;
 
 /// Where the values of some variables lie in a packed word.
+#[derive(Clone, Debug)]
 pub(super) struct Layout {
     fields: Vec<(u32, u32)>,
 }
@@ -32,6 +33,21 @@ impl Layout {
         let (shift, width) = self.fields[number];
         let mask = ((1 << width) - 1) << shift;
         *values = (*values & !mask) | Values::from(value) << shift;
+    }
+
+    /// The values of all variables, as far as they are kept.
+    pub(super) fn meaning(&self, values: Values, kept: Values) -> Vec<Option<u32>> {
+        let kept = |&number: &usize| self.mask(std::iter::once(number)) & !kept == 0;
+        (0..self.fields.len()).map(|number| kept(&number).then(|| self.get(values, number))).collect()
+    }
+
+    /// The bits of some variables.
+    pub(super) fn mask(&self, numbers: impl Iterator<Item = usize>) -> Values {
+        let bits = |number: usize| {
+            let (shift, width) = self.fields[number];
+            ((1 << width) - 1) << shift
+        };
+        numbers.fold(0, |mask: Values, number| mask | bits(number))
     }
 
     /// All ways to give values to variables, where some are fixed.

@@ -17,17 +17,30 @@
 //! others; a return may bring any frame to light that some call of the same procedure has left. So the pairs are more than
 //! those that really occur, but twenty shared variables do not mean a million shared states.
 //!
-//! Here are shared states and points; [`steps`] says what a thread does at a point, [`pairs`] which occur together.
+//! *Deadlocks.* Where it is asked for them, a thread that cannot move may say so, and then nothing else happens but that
+//! others say the same. If all have done so, and not all have ended, the program is stuck.
+//!
+//! Here are shared states and points; [`setup`] says which threads there are, [`steps`] what one does at a point,
+//! [`settle`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
+//! what follows.
 
 mod layout;
+mod legend;
+mod model;
 mod pairs;
+mod settle;
+mod setup;
 mod steps;
+mod variables;
 
 use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
+pub use legend::{Frame, Legend, Meaning, Phase};
+
 use layout::Values;
 use pairs::Exploration;
+use setup::Setup;
 use steps::Steps;
 
 /// What is going on besides the shared variables.
@@ -48,6 +61,10 @@ enum Mode {
     Ending,
     /// A thread is to be started, and there is no place for it.
     Full,
+    /// So many threads have found that they cannot move, one of which has not ended.
+    Probing(u32),
+    /// No thread can move.
+    Stuck,
     /// Variables have no value yet.
     Begin,
 }
@@ -82,8 +99,10 @@ enum Stage {
     Waking,
     /// An assertion has failed.
     Failed,
-    /// Nothing has begun.
+    /// The values of local variables are to be chosen.
     Begin,
+    /// It has found that it cannot move.
+    Probed,
 }
 
 /// A shared state.
@@ -91,8 +110,10 @@ enum Stage {
 struct Global {
     shared: Values,
     mode: Mode,
-    /// How many threads have not ended.
+    /// How many threads have not ended, where threads are created.
     live: u32,
+    /// How many threads sleep, where that is counted.
+    asleep: u32,
 }
 
 /// The values of the shared variables after a step, and the mode.
@@ -120,9 +141,48 @@ impl std::error::Error for TooLarge {}
 /// The name of the property that more threads are wanted than there are places for.
 pub const THREAD_LIMIT: &str = "thread-limit";
 
-/// The pushdown system of a program, with places for some threads at the same time. Where that is too few, the property
+/// The name of the property that some thread can move, or all have ended.
+pub const DEADLOCK: &str = "deadlock";
+
+/// How to compile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Places for threads at the same time, where threads are created.
+    pub places: usize,
+    /// Whether the model may be made smaller where no verdict depends on it.
+    pub reduce: bool,
+    /// Whether it is asked for deadlocks.
+    pub deadlock: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { places: 2, reduce: true, deadlock: false }
+    }
+}
+
+/// A program as a pushdown system.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The system.
+    pub model: Model,
+    /// What its numbers mean.
+    pub legend: Legend,
+}
+
+/// The pushdown system of a program. Where threads are created and there are too few places for them, the property
 /// [`THREAD_LIMIT`] is violated. Each assertion is a property, and so is each label that must not be reached.
-pub fn compile(program: &Program, places: usize) -> Result<Model, TooLarge> {
-    let steps = Steps::new(program)?;
-    Exploration::new(&steps, places).run()
+pub fn compile(program: &Program, options: Options) -> Result<Compiled, TooLarge> {
+    let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
+    let mut program = program.clone();
+    if let Some(setup) = &setup {
+        program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
+    }
+    let steps = Steps::new(&program, options)?;
+    Exploration::new(&steps, setup.as_ref())?.run()
+}
+
+/// Whether threads are created while others run, so that their number is a bound.
+pub fn creates_threads(program: &Program, reduce: bool) -> bool {
+    Setup::of(program).is_none_or(|setup| !reduce && !setup.started.is_empty())
 }

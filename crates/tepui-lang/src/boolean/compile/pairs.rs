@@ -1,46 +1,76 @@
-//! Which shared states and points occur together, and the model that follows.
+//! Which shared states and points occur together.
 
 use std::collections::{HashMap, HashSet};
 
 use tepui_model::program::Action;
-use tepui_model::pushdown::{self, Model, Names, Pattern, Property, Rule, Shared, State, Symbol, Thread};
+use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
-use super::steps::Steps;
-use super::{Effect, Global, Mode, Point, Stage, THREAD_LIMIT, TooLarge};
+use super::setup::Setup;
+use super::steps::{Steps, uninterrupted};
+use super::{Compiled, Effect, Global, Mode, Point, Stage, TooLarge};
 
 /// The most rules of a model.
 const MOST_RULES: usize = 20_000_000;
 
 /// Which pairs of shared states and points may occur, and the rules for them.
 pub(super) struct Exploration<'s, 'p> {
-    steps: &'s Steps<'p>,
-    globals: Numbered<Global>,
-    /// The first thread, and the others.
-    kinds: [Threads; 2],
+    pub(super) steps: &'s Steps<'p>,
+    pub(super) globals: Numbered<Global>,
+    pub(super) kinds: Vec<Threads>,
+    /// The kind of each thread.
+    pub(super) threads: Vec<usize>,
+    /// Whether threads are created.
+    pub(super) creates: bool,
+    /// Where `main` stands at the start, if it is a thread.
+    pub(super) main: Option<usize>,
+    /// Whether it is counted how many threads sleep.
+    counts_sleepers: bool,
     /// For each shared state, those that some step leads to from it, and which kind of thread takes it.
     changes: Vec<Vec<(u32, usize)>>,
-    /// How many threads there are besides the first.
-    others: usize,
+    known_changes: HashSet<(u32, u32, usize)>,
     open: Vec<(usize, u32, u32)>,
 }
 
-/// What is known of threads of one kind. Point 0 is that of a thread without frames.
+/// What is known of threads of one kind: those that run the same procedure with the same arguments. Point 0 is that of a
+/// thread without frames.
 #[derive(Default)]
-struct Threads {
-    points: Numbered<Point>,
+pub(super) struct Threads {
+    pub(super) procedure: usize,
+    pub(super) points: Numbered<Point>,
+    /// The point at the start.
+    pub(super) first: u32,
+    pub(super) rules: Vec<Rule>,
+    /// How many threads there are of this kind.
+    pub(super) count: usize,
     pairs: HashSet<(u32, u32)>,
     /// For each shared state the points that may occur with it.
     at: Vec<Vec<u32>>,
     /// For each procedure the frames below it, and the shared states in which it returns.
-    frames: HashMap<u32, Vec<u32>>,
-    returns: HashMap<u32, Vec<u32>>,
-    rules: Vec<Rule>,
+    frames: HashMap<u32, Linked>,
+    returns: HashMap<u32, Linked>,
+}
+
+/// A set that remembers the order.
+#[derive(Default, Clone)]
+struct Linked {
+    set: HashSet<u32>,
+    list: Vec<u32>,
+}
+
+impl Linked {
+    fn insert(&mut self, number: u32) -> bool {
+        let new = self.set.insert(number);
+        if new {
+            self.list.push(number);
+        }
+        new
+    }
 }
 
 /// Things with numbers, in the order in which they were found.
-struct Numbered<T> {
+pub(super) struct Numbered<T> {
     numbers: HashMap<T, u32>,
-    list: Vec<T>,
+    pub(super) list: Vec<T>,
 }
 
 impl<T> Default for Numbered<T> {
@@ -61,33 +91,84 @@ impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
 }
 
 impl<'s, 'p> Exploration<'s, 'p> {
-    pub(super) fn new(steps: &'s Steps<'p>, places: usize) -> Self {
-        Self {
+    pub(super) fn new(steps: &'s Steps<'p>, setup: Option<&Setup>) -> Result<Self, TooLarge> {
+        let statements = || steps.program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let sleeps = statements().any(|statement| statement.action == Action::Sleep);
+        let mut exploration = Self {
             steps,
             globals: Numbered::default(),
-            kinds: [Threads::default(), Threads::default()],
+            kinds: Vec::new(),
+            threads: Vec::new(),
+            creates: setup.is_none(),
+            main: setup.and_then(|setup| setup.main),
+            counts_sleepers: sleeps && steps.options.deadlock,
             changes: Vec::new(),
-            others: places.saturating_sub(1),
+            known_changes: HashSet::new(),
             open: Vec::new(),
-        }
+        };
+        exploration.begin(setup)?;
+        Ok(exploration)
     }
 
-    pub(super) fn run(mut self) -> Result<Model, TooLarge> {
-        let nowhere = Point {
-            procedure: 0,
-            position: 0,
-            locals: 0,
-            root: true,
-            under: false,
-            within: false,
-            insists: false,
-            stage: Stage::Begin,
+    /// The first shared state, and the threads.
+    fn begin(&mut self, setup: Option<&Setup>) -> Result<(), TooLarge> {
+        let program = self.steps.program;
+        let mut shared = 0;
+        for (number, variable) in program.shared.iter().enumerate() {
+            self.steps.shared.set(&mut shared, number, variable.init.unwrap_or(0));
+        }
+        let chosen = program.shared.iter().any(|variable| variable.init.is_none());
+        let mode = if chosen { Mode::Begin } else { Mode::Calm };
+        let shared = if chosen { 0 } else { shared & self.steps.kept.shared };
+        self.globals.number(Global { shared, mode, live: u32::from(self.creates), asleep: 0 });
+        let start = |body: &[usize], end: usize| body.first().copied().unwrap_or(end);
+        let entry = |number: usize| {
+            let procedure = &program.procedures[number];
+            start(&procedure.body, procedure.statements.len())
         };
-        let begin = self.globals.number(Global { shared: 0, mode: Mode::Begin, live: 1 });
-        let first = 1 + self.kinds[0].points.number(nowhere);
-        self.add(0, begin, first);
-        if self.others > 0 {
-            self.add(1, begin, 0);
+        let none = Vec::new();
+        let mut wanted: Vec<(usize, usize, &[u32])> = Vec::new();
+        match setup {
+            Some(setup) => {
+                wanted.extend(setup.main.map(|position| (program.main, position, none.as_slice())));
+                wanted.extend(setup.started.iter().map(|(number, given)| (*number, entry(*number), given.as_slice())));
+            }
+            None => wanted.push((program.main, entry(program.main), &none)),
+        }
+        let mut kinds: HashMap<(usize, usize, &[u32]), usize> = HashMap::new();
+        for (procedure, position, arguments) in wanted {
+            let next = self.kinds.len();
+            let kind = *kinds.entry((procedure, position, arguments)).or_insert(next);
+            if kind == next {
+                let points = self.steps.first(procedure, arguments).into_iter();
+                let points = points.map(|point| Point { position: position as u32, ..point });
+                let run_on = |point| self.steps.run_on((shared, Mode::Calm), point, false);
+                let settled: HashSet<_> = points.clone().flat_map(run_on).map(|(_, point)| point).collect();
+                let first = match (settled.len(), settled.into_iter().next(), points.clone().next()) {
+                    (1, Some(point), _) => point,
+                    (_, _, Some(point)) => Point { stage: Stage::Begin, ..point },
+                    _ => return Err(TooLarge("a thread has no first point".to_owned())),
+                };
+                let mut threads = Threads { procedure, ..Threads::default() };
+                threads.first = 1 + threads.points.number(first);
+                self.kinds.push(threads);
+            }
+            self.kinds[kind].count += 1;
+            self.threads.push(kind);
+        }
+        if self.creates {
+            let others = self.steps.options.places.saturating_sub(1);
+            self.threads.extend(std::iter::repeat_n(self.kinds.len(), others));
+            self.kinds.push(Threads { count: others, ..Threads::default() });
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(mut self) -> Result<Compiled, TooLarge> {
+        for kind in 0..self.kinds.len() {
+            if self.kinds[kind].count > 0 {
+                self.add(kind, 0, self.kinds[kind].first);
+            }
         }
         while let Some((kind, global, point)) = self.open.pop() {
             self.expand(kind, global, point);
@@ -95,13 +176,13 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 return Err(TooLarge(format!("the program has more than {MOST_RULES} rules")));
             }
         }
-        self.model()
+        self.compiled()
     }
 
     /// A thread of some kind may be at a point in a shared state, and in all that others make of it.
     fn add(&mut self, kind: usize, global: u32, point: u32) {
-        let mut todo = vec![(kind, global, point)];
-        while let Some((kind, global, point)) = todo.pop() {
+        let mut todo = vec![(global, point)];
+        while let Some((global, point)) = todo.pop() {
             let threads = &mut self.kinds[kind];
             if !threads.pairs.insert((global, point)) {
                 continue;
@@ -112,8 +193,8 @@ impl<'s, 'p> Exploration<'s, 'p> {
             threads.at[global as usize].push(point);
             self.open.push((kind, global, point));
             for &(to, by) in self.changes.get(global as usize).into_iter().flatten() {
-                if disturbs(by, kind, self.others) {
-                    todo.push((kind, to, point));
+                if by != kind || self.kinds[kind].count > 1 {
+                    todo.push((to, point));
                 }
             }
         }
@@ -124,12 +205,12 @@ impl<'s, 'p> Exploration<'s, 'p> {
         if self.changes.len() <= from as usize {
             self.changes.resize(from as usize + 1, Vec::new());
         }
-        if from == to || self.changes[from as usize].contains(&(to, kind)) {
+        if from == to || !self.known_changes.insert((from, to, kind)) {
             return;
         }
         self.changes[from as usize].push((to, kind));
-        for other in 0..2 {
-            if disturbs(kind, other, self.others) {
+        for other in 0..self.kinds.len() {
+            if kind != other || self.kinds[kind].count > 1 {
                 let points = self.kinds[other].at.get(from as usize).cloned().unwrap_or_default();
                 points.into_iter().for_each(|point| self.add(other, to, point));
             }
@@ -137,31 +218,34 @@ impl<'s, 'p> Exploration<'s, 'p> {
     }
 
     fn expand(&mut self, kind: usize, global: u32, point: u32) {
-        let from = self.globals.list[global as usize];
+        let (from, places) = (self.globals.list[global as usize], self.threads.len());
         // With the threads apart from each other, pairs come up that cannot be: a thread where none is left, a free place
         // where all are taken.
-        if (point == 0 && from.live as usize > self.others) || (point > 0 && from.live == 0) {
+        if self.creates && ((point == 0 && from.live as usize >= places) || (point > 0 && from.live == 0)) {
             return;
         }
+        let change = (from.shared, from.mode);
         if point == 0 {
-            for ((shared, mode), first) in self.steps.awaken(from) {
-                let to = self.globals.number(Global { shared, mode, live: from.live + 1 });
-                let top = 1 + self.kinds[kind].points.number(first);
-                let action = pushdown::Action::Push { top: Symbol(top), below: Symbol::BOTTOM };
-                self.rule(kind, (global, point), to, action, self.steps.line(&first));
-                self.add(kind, to, top);
+            for ((shared, mode), first) in self.steps.awaken(change) {
+                let to = self.globals.number(Global { shared, mode, live: from.live + 1, ..from });
+                self.push_on_empty(kind, global, to, first, self.steps.line(&first));
+            }
+            if let Mode::Probing(count) = from.mode {
+                let to = self.globals.number(Global { mode: self.probed(count + 1), ..from });
+                self.push_on_empty(kind, global, to, PROBED, 0);
             }
             return;
         }
         let frame = self.kinds[kind].points.list[point as usize - 1];
         let line = if frame.stage == Stage::Begin { 0 } else { self.steps.line(&frame) };
-        for ((shared, mode), effect) in self.steps.steps(from, frame) {
+        for ((shared, mode), effect) in self.steps.steps(change, frame) {
             let mode = match mode {
-                Mode::Starting { count, .. } if (from.live + count) as usize > 1 + self.others => Mode::Full,
+                Mode::Starting { count, .. } if (from.live + count) as usize > places => Mode::Full,
                 mode => mode,
             };
-            let live = from.live - u32::from(frame.root && matches!(effect, Effect::Leave));
-            let to = self.globals.number(Global { shared, mode, live });
+            let ends = self.creates && frame.root && matches!(effect, Effect::Leave);
+            let Some(asleep) = self.asleep(from, frame.stage, &effect) else { continue };
+            let to = self.globals.number(Global { shared, mode, live: from.live - u32::from(ends), asleep });
             match effect {
                 Effect::Become(next) => {
                     let next = 1 + self.kinds[kind].points.number(next);
@@ -174,156 +258,88 @@ impl<'s, 'p> Exploration<'s, 'p> {
                     let action = pushdown::Action::Push { top: Symbol(top), below: Symbol(below) };
                     self.rule(kind, (global, point), to, action, line);
                     self.add(kind, to, top);
-                    let frames = self.kinds[kind].frames.entry(callee.procedure).or_default();
-                    if !frames.contains(&below) {
-                        frames.push(below);
+                    if self.kinds[kind].frames.entry(callee.procedure).or_default().insert(below) {
                         let returns = self.kinds[kind].returns.get(&callee.procedure).cloned().unwrap_or_default();
-                        returns.into_iter().for_each(|global| self.add(kind, global, below));
+                        returns.list.into_iter().for_each(|global| self.add(kind, global, below));
                     }
                 }
                 Effect::Leave => {
                     self.rule(kind, (global, point), to, pushdown::Action::Pop, line);
                     if frame.root {
                         self.add(kind, to, 0);
-                        continue;
-                    }
-                    let returns = self.kinds[kind].returns.entry(frame.procedure).or_default();
-                    if !returns.contains(&to) {
-                        returns.push(to);
+                    } else if self.kinds[kind].returns.entry(frame.procedure).or_default().insert(to) {
                         let frames = self.kinds[kind].frames.get(&frame.procedure).cloned().unwrap_or_default();
-                        frames.into_iter().for_each(|below| self.add(kind, to, below));
+                        frames.list.into_iter().for_each(|below| self.add(kind, to, below));
                     }
                 }
             }
         }
+        self.probe(kind, (global, point), frame);
+    }
+
+    fn push_on_empty(&mut self, kind: usize, global: u32, to: u32, first: Point, line: u32) {
+        let top = 1 + self.kinds[kind].points.number(first);
+        let action = pushdown::Action::Push { top: Symbol(top), below: Symbol::BOTTOM };
+        self.rule(kind, (global, 0), to, action, line);
+        self.add(kind, to, top);
+    }
+
+    /// How many threads sleep after a step; none if the step must not be: a broadcast ends when all are awake.
+    fn asleep(&self, from: Global, stage: Stage, effect: &Effect) -> Option<u32> {
+        match effect {
+            _ if !self.counts_sleepers => Some(0),
+            Effect::Become(next) if stage != Stage::Asleep && next.stage == Stage::Asleep => {
+                (from.asleep as usize <= self.threads.len()).then_some(from.asleep + 1)
+            }
+            Effect::Become(_) if stage == Stage::Asleep => from.asleep.checked_sub(1),
+            Effect::Become(_) if stage == Stage::Waking && from.asleep > 0 => None,
+            _ => Some(from.asleep),
+        }
+    }
+
+    /// A thread that cannot move says so, where it is asked for deadlocks.
+    fn probe(&mut self, kind: usize, (global, point): (u32, u32), frame: Point) {
+        let from = self.globals.list[global as usize];
+        let mode = match from.mode {
+            Mode::Calm => Mode::Calm,
+            Mode::Atomic if uninterrupted(&frame) => Mode::Atomic,
+            Mode::Probing(_) => Mode::Calm,
+            _ => return,
+        };
+        let counts = !matches!(frame.stage, Stage::Failed | Stage::Probed | Stage::Calling);
+        if !self.steps.options.deadlock || !counts || !self.steps.steps((from.shared, mode), frame).is_empty() {
+            return;
+        }
+        let mode = match from.mode {
+            Mode::Atomic => Mode::Stuck,
+            Mode::Probing(count) => self.probed(count + 1),
+            _ => self.probed(1),
+        };
+        let to = self.globals.number(Global { mode, ..from });
+        let next = 1 + self.kinds[kind].points.number(PROBED);
+        let line = self.steps.line(&frame);
+        self.rule(kind, (global, point), to, pushdown::Action::Overwrite(Symbol(next)), line);
+        self.add(kind, to, next);
+    }
+
+    fn probed(&self, count: u32) -> Mode {
+        if count as usize >= self.threads.len() { Mode::Stuck } else { Mode::Probing(count) }
     }
 
     fn rule(&mut self, kind: usize, (from, top): (u32, u32), to: u32, action: pushdown::Action, line: u32) {
         self.kinds[kind].rules.push(Rule { from: Shared(from), top: Symbol(top), to: Shared(to), action, line });
         self.change(kind, from, to);
     }
-
-    fn model(self) -> Result<Model, TooLarge> {
-        let count = 1 + self.others;
-        let mut threads = Vec::new();
-        for index in 0..count {
-            let kind = &self.kinds[index.min(1)];
-            let name = if index == 0 { "main".to_owned() } else { format!("thread#{index}") };
-            let symbols = names(kind.points.list.iter().map(|point| self.point_name(point)));
-            threads.push(Thread { name, symbols, rules: kind.rules.clone() });
-        }
-        let shared = Names::List(names(self.globals.list.iter().map(|global| self.global_name(global))));
-        let init = State {
-            shared: Shared(0),
-            stacks: (0..count).map(|index| if index == 0 { vec![Symbol(1)] } else { Vec::new() }).collect(),
-        };
-        Model::new(shared, threads, init, self.properties()).map_err(|malformed| TooLarge(malformed.to_string()))
-    }
-
-    /// One property for each assertion, named after its procedure and line, and for each label that must not be reached, also
-    /// where nothing can violate it; and that there are enough places, where that is in doubt.
-    fn properties(&self) -> Vec<Property> {
-        const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep, Stage::Waking];
-        let (program, count) = (self.steps.program, 1 + self.others);
-        let mut wanted: Vec<(String, (usize, usize), &[Stage])> = Vec::new();
-        for (number, procedure) in program.procedures.iter().enumerate() {
-            for (position, statement) in procedure.statements.iter().enumerate() {
-                if matches!(statement.action, Action::Assert(_)) {
-                    let name = format!("{}@{}", procedure.name, statement.line);
-                    wanted.push((name, (number, position), &[Stage::Failed]));
-                }
-            }
-        }
-        for target in &program.unreachable {
-            wanted.push((target.label.clone(), (target.procedure, target.position), STANDING));
-        }
-        let mut properties: Vec<Property> = Vec::new();
-        for (name, at, stages) in wanted {
-            let number = properties.iter().position(|property| property.name == name).unwrap_or(properties.len());
-            if number == properties.len() {
-                properties.push(Property { name, never: Vec::new() });
-            }
-            for thread in 0..count {
-                let points = (1..).zip(&self.kinds[thread.min(1)].points.list);
-                for (symbol, _) in points.filter(|(_, point)| stages.contains(&point.stage) && self.stands(point, at)) {
-                    let mut tops = vec![None; count];
-                    tops[thread] = Some(Symbol(symbol));
-                    properties[number].never.push(Pattern { shared: None, tops });
-                }
-            }
-        }
-        let full = (0..).zip(&self.globals.list).filter(|(_, global)| global.mode == Mode::Full);
-        let never: Vec<_> =
-            full.map(|(global, _)| Pattern { shared: Some(Shared(global)), tops: vec![None; count] }).collect();
-        if !never.is_empty() {
-            properties.push(Property { name: THREAD_LIMIT.to_owned(), never });
-        }
-        properties
-    }
-
-    /// Whether a point is at a statement, or at an atomic block that begins with it.
-    fn stands(&self, point: &Point, (procedure, position): (usize, usize)) -> bool {
-        let at = point.position as usize;
-        point.procedure as usize == procedure && (at == position || self.steps.first_of(procedure, at) == position)
-    }
-
-    fn global_name(&self, global: &Global) -> String {
-        let program = self.steps.program;
-        let variables = program.shared.iter().enumerate();
-        let values = variables.map(|(number, variable)| {
-            let value = self.steps.shared.get(global.shared, number);
-            format!("{}_{}", variable.name, program.value_name(variable.kind, value))
-        });
-        let mode = match global.mode {
-            Mode::Calm => None,
-            Mode::Atomic => Some("atomic"),
-            Mode::Returned(..) => Some("returned"),
-            Mode::Starting { .. } => Some("starting"),
-            Mode::Waking(_) => Some("waking"),
-            Mode::Ending => Some("ending"),
-            Mode::Full => Some("full"),
-            Mode::Begin => return "begin".to_owned(),
-        };
-        let live = (self.others > 0).then(|| format!("threads_{}", global.live));
-        let parts: Vec<_> = values.chain(mode.map(str::to_owned)).chain(live).collect();
-        if parts.is_empty() { "calm".to_owned() } else { parts.join("'") }
-    }
-
-    fn point_name(&self, point: &Point) -> String {
-        if point.stage == Stage::Begin {
-            return "begin".to_owned();
-        }
-        let (number, program) = (point.procedure as usize, self.steps.program);
-        let procedure = &program.procedures[number];
-        let mut name = match procedure.statements.get(point.position as usize) {
-            Some(statement) => format!("{}@{}", procedure.name, statement.line),
-            None => format!("{}@end", procedure.name),
-        };
-        if point.stage == Stage::Failed {
-            return name + "'failed";
-        }
-        for (local, variable) in procedure.locals.iter().enumerate() {
-            let value = self.steps.locals[number].get(point.locals, local);
-            name += &format!("'{}_{}", variable.name, program.value_name(variable.kind, value));
-        }
-        name
-    }
 }
 
-/// Whether steps of threads of one kind happen while a thread of another, or another of the same, stands still.
-fn disturbs(by: usize, kind: usize, others: usize) -> bool {
-    by != kind || (kind == 1 && others > 1)
-}
-
-/// Names in the alphabet of models, each one once.
-fn names(wanted: impl Iterator<Item = String>) -> Vec<String> {
-    let mut used: HashMap<String, u32> = HashMap::new();
-    let fits = |mark: char| mark.is_ascii_alphanumeric() || "_'@$".contains(mark);
-    let unique = |name: String| {
-        let name: String = name.chars().map(|mark| if fits(mark) { mark } else { '_' }).collect();
-        let count = used.entry(name.clone()).or_insert(0);
-        *count += 1;
-        if *count == 1 { name } else { format!("{name}$${count}") }
-    };
-    wanted.map(unique).collect()
-}
+/// The point of a thread that has found that it cannot move.
+const PROBED: Point = Point {
+    procedure: 0,
+    position: 0,
+    locals: 0,
+    root: true,
+    under: false,
+    within: false,
+    insists: false,
+    stage: Stage::Probed,
+};

@@ -3,17 +3,20 @@
 use tepui_model::program::{Action, Expression, Operator, Place, Program, Slot};
 
 use super::layout::{Layout, Values};
-use super::{Change, Effect, Global, Mode, Point, Stage, TooLarge};
+use super::variables::Kept;
+use super::{Change, Effect, Mode, Options, Point, Stage, TooLarge};
 use crate::boolean::flow::Flow;
 
 /// The steps of single threads.
 pub(super) struct Steps<'p> {
     pub(super) program: &'p Program,
-    flows: Vec<Flow>,
+    pub(super) flows: Vec<Flow>,
     pub(super) shared: Layout,
     pub(super) locals: Vec<Layout>,
     /// Whether frames are told when a procedure that they called returns, even if it returns nothing.
     always_tell: bool,
+    pub(super) kept: Kept,
+    pub(super) options: Options,
 }
 
 /// The variables that an expression is about.
@@ -26,14 +29,15 @@ struct Scope {
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(program: &'p Program) -> Result<Self, TooLarge> {
+    pub(super) fn new(program: &'p Program, options: Options) -> Result<Self, TooLarge> {
         let too_many = |place: &str| TooLarge(format!("the variables {place} take more than {} bits", Values::BITS));
         let shared = Layout::of(program, program.shared.iter().map(|variable| variable.kind));
         let locals = program.procedures.iter().map(|procedure| {
             let layout = Layout::of(program, procedure.locals.iter().map(|variable| variable.kind));
             layout.ok_or_else(|| too_many(&format!("of {}", procedure.name)))
         });
-        let locals = locals.collect::<Result<_, _>>()?;
+        let locals: Vec<_> = locals.collect::<Result<_, _>>()?;
+        let shared = shared.ok_or_else(|| too_many("that are shared"))?;
         let results = program.procedures.iter().map(|procedure| Layout::of(program, procedure.results.iter().copied()));
         if results.into_iter().any(|layout| layout.is_none()) {
             return Err(too_many("that a procedure returns"));
@@ -42,16 +46,15 @@ impl<'p> Steps<'p> {
         let tells = |action: &Action| matches!(action, Action::AtomicBegin | Action::AtomicEnd | Action::EndThread);
         let always_tell = statements().any(|statement| tells(&statement.action))
             || program.procedures.iter().any(|procedure| procedure.enforced.is_some());
-        Ok(Self {
-            program,
-            flows: program.procedures.iter().map(Flow::of).collect(),
-            shared: shared.ok_or_else(|| too_many("that are shared"))?,
-            locals,
-            always_tell,
-        })
+        let flows: Vec<_> = program.procedures.iter().map(Flow::of).collect();
+        let kept = match options.reduce {
+            true => Kept::what_matters(program, &flows, &shared, &locals),
+            false => Kept::all(program),
+        };
+        Ok(Self { program, flows, shared, locals, always_tell, kept, options })
     }
 
-    fn action(&self, point: &Point) -> Option<&'p Action> {
+    pub(super) fn action(&self, point: &Point) -> Option<&'p Action> {
         let statements = &self.program.procedures[point.procedure as usize].statements;
         statements.get(point.position as usize).map(|statement| &statement.action)
     }
@@ -71,6 +74,11 @@ impl<'p> Steps<'p> {
             }
             _ => position,
         }
+    }
+
+    /// The first points of a thread that runs a procedure.
+    pub(super) fn first(&self, procedure: usize, arguments: &[u32]) -> Vec<Point> {
+        self.entered(procedure, arguments, true, false, false)
     }
 
     /// The first points of a procedure.
@@ -172,11 +180,21 @@ impl<'p> Steps<'p> {
         condition.as_ref().is_none_or(|condition| self.values(condition, &scope).contains(&1))
     }
 
-    /// All steps that a thread can take whose topmost frame is given.
-    pub(super) fn steps(&self, Global { shared, mode, .. }: Global, point: Point) -> Vec<(Change, Effect)> {
+    /// The steps that a thread can take whose topmost frame is given.
+    pub(super) fn steps(&self, (shared, mode): Change, point: Point) -> Vec<(Change, Effect)> {
         let mut found = Vec::new();
         match (mode, point.stage) {
-            (Mode::Begin, Stage::Begin) => self.begin(&mut found),
+            (Mode::Begin, _) => {
+                let variables = self.program.shared.iter().map(|variable| (variable.kind, variable.init));
+                let all = self.shared.all(self.program, variables).into_iter();
+                found.extend(all.map(|shared| ((shared, Mode::Calm), Effect::Become(point))));
+            }
+            (Mode::Calm, Stage::Begin) => {
+                let arguments = self.arguments(&point);
+                let first = self.first(point.procedure as usize, &arguments).into_iter();
+                let first = first.map(|first| Point { position: point.position, ..first });
+                found.extend(first.map(|first| ((shared, Mode::Calm), Effect::Become(first))));
+            }
             (Mode::Returned(results, insists), Stage::Calling) => {
                 self.take_results((shared, point), results, insists, &mut found);
             }
@@ -195,16 +213,14 @@ impl<'p> Steps<'p> {
             (Mode::Atomic, Stage::Running) if uninterrupted(&point) => self.execute(shared, point, &mut found),
             _ => {}
         }
-        found
+        self.settled(found, point)
     }
 
-    fn begin(&self, found: &mut Vec<(Change, Effect)>) {
-        let variables = self.program.shared.iter().map(|variable| (variable.kind, variable.init));
-        for shared in self.shared.all(self.program, variables) {
-            for point in self.entered(self.program.main, &[], true, false, false) {
-                found.push(((shared, Mode::Calm), Effect::Become(point)));
-            }
-        }
+    /// The values of the parameters.
+    fn arguments(&self, point: &Point) -> Vec<u32> {
+        let procedure = point.procedure as usize;
+        let parameters = 0..self.program.procedures[procedure].parameters;
+        parameters.map(|number| self.locals[procedure].get(point.locals, number)).collect()
     }
 
     /// The caller goes on after a procedure has returned.
@@ -242,7 +258,7 @@ impl<'p> Steps<'p> {
         }
     }
 
-    fn execute(&self, shared: Values, point: Point, found: &mut Vec<(Change, Effect)>) {
+    pub(super) fn execute(&self, shared: Values, point: Point, found: &mut Vec<(Change, Effect)>) {
         if !self.enforced(&point, shared) {
             return;
         }
@@ -333,8 +349,7 @@ impl<'p> Steps<'p> {
             }
             Action::Start { procedure: started, arguments, count } => {
                 for arguments in self.all_values(arguments, &scope) {
-                    let entered = self.entered(*started, &arguments, true, false, false);
-                    if let Some(&first) = entered.first() {
+                    if let Some(&first) = self.first(*started, &arguments).first() {
                         self.start((shared, point), (position, next), (first, true), *count, found);
                     }
                 }
@@ -409,27 +424,23 @@ impl<'p> Steps<'p> {
     }
 
     /// What a thread without frames can do: it becomes one that is to be started.
-    pub(super) fn awaken(&self, Global { shared, mode, .. }: Global) -> Vec<(Change, Point)> {
+    pub(super) fn awaken(&self, (shared, mode): Change) -> Vec<(Change, Point)> {
         let Mode::Starting { first, fresh, count, atomic } = mode else { return Vec::new() };
-        let procedure = first.procedure as usize;
-        let points = if fresh {
-            let given = (0..self.program.procedures[procedure].parameters)
-                .map(|number| self.locals[procedure].get(first.locals, number));
-            self.entered(procedure, &given.collect::<Vec<_>>(), true, false, false)
-        } else {
-            vec![first]
+        let points = match fresh {
+            true => self.first(first.procedure as usize, &self.arguments(&first)),
+            false => vec![first],
         };
         let mode = match count {
             1 if atomic => Mode::Atomic,
             1 => Mode::Calm,
             _ => Mode::Starting { first, fresh, count: count - 1, atomic },
         };
-        points.into_iter().map(|point| ((shared, mode), point)).collect()
+        points.into_iter().map(|point| ((shared, mode), self.tidy(point))).collect()
     }
 }
 
 /// Whether no other thread may move while this frame is on top of its thread.
-fn uninterrupted(point: &Point) -> bool {
+pub(super) fn uninterrupted(point: &Point) -> bool {
     point.under || point.within || point.insists
 }
 

@@ -1,0 +1,185 @@
+//! The model: threads with rules, properties, names for everything.
+
+use std::collections::HashMap;
+
+use tepui_model::program::Action;
+use tepui_model::pushdown::{Model, Names, Pattern, Property, Shared, State, Symbol, Thread};
+
+use super::pairs::Exploration;
+use super::{Compiled, DEADLOCK, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, TooLarge};
+
+impl Exploration<'_, '_> {
+    /// The model of what was found.
+    pub(super) fn compiled(self) -> Result<Compiled, TooLarge> {
+        let thread_names = self.thread_names();
+        let symbols: Vec<_> = (self.kinds.iter())
+            .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
+            .collect();
+        let threads = self.threads.iter().zip(thread_names).map(|(&kind, name)| Thread {
+            name,
+            symbols: symbols[kind].clone(),
+            rules: self.kinds[kind].rules.clone(),
+        });
+        let threads = threads.collect();
+        let shared = Names::List(names(self.globals.list.iter().map(|global| self.global_name(global))));
+        let stack = |&kind: &usize| match self.kinds[kind].first {
+            0 => Vec::new(),
+            first => vec![Symbol(first)],
+        };
+        let init = State { shared: Shared(0), stacks: self.threads.iter().map(stack).collect() };
+        let model = Model::new(shared, threads, init, self.properties());
+        let model = model.map_err(|malformed| TooLarge(malformed.to_string()))?;
+        Ok(Compiled { model, legend: self.legend() })
+    }
+
+    fn legend(self) -> Legend {
+        let steps = self.steps;
+        Legend {
+            globals: self.globals.list,
+            shared: (steps.shared.clone(), steps.kept.shared),
+            points: self.kinds.into_iter().map(|kind| kind.points.list).collect(),
+            locals: steps.locals.clone(),
+            kept: steps.kept.at.clone(),
+            during: steps.kept.during.clone(),
+            threads: self.threads,
+            creates: self.creates,
+            main: self.main,
+        }
+    }
+
+    /// Threads are named after the procedure that they run; where threads are created, all but the first are places.
+    fn thread_names(&self) -> Vec<String> {
+        let mut used: HashMap<&str, usize> = HashMap::new();
+        let name = |&kind: &usize| match self.creates && kind > 0 {
+            true => "thread",
+            false => self.steps.program.procedures[self.kinds[kind].procedure].name.as_str(),
+        };
+        let plain: Vec<_> = self.threads.iter().map(name).collect();
+        let alone = |name: &str| name != "thread" && plain.iter().filter(|other| **other == name).count() == 1;
+        let numbered = plain.iter().map(|name| {
+            let count = used.entry(name).or_insert(0);
+            *count += 1;
+            if alone(name) { (*name).to_owned() } else { format!("{name}#{count}") }
+        });
+        numbered.collect()
+    }
+
+    /// One property for each assertion, named after its procedure and line, and for each label that must not be reached,
+    /// also where nothing can violate it; that some thread can move, if it is asked for; and that there are enough
+    /// places, where that is in doubt.
+    fn properties(&self) -> Vec<Property> {
+        const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep, Stage::Waking];
+        let (program, count) = (self.steps.program, self.threads.len());
+        let mut wanted: Vec<(String, (usize, usize), &[Stage])> = Vec::new();
+        for (number, procedure) in program.procedures.iter().enumerate() {
+            for (position, statement) in procedure.statements.iter().enumerate() {
+                if matches!(statement.action, Action::Assert(_)) {
+                    wanted.push((assertion(&procedure.name, statement.line), (number, position), &[Stage::Failed]));
+                }
+            }
+        }
+        for target in &program.unreachable {
+            wanted.push((target.label.clone(), (target.procedure, target.position), STANDING));
+        }
+        let mut properties: Vec<Property> = Vec::new();
+        for (name, at, stages) in wanted {
+            let number = properties.iter().position(|property| property.name == name).unwrap_or(properties.len());
+            if number == properties.len() {
+                properties.push(Property { name, never: Vec::new() });
+            }
+            for (thread, &kind) in self.threads.iter().enumerate() {
+                let points = (1..).zip(&self.kinds[kind].points.list);
+                for (symbol, _) in points.filter(|(_, point)| stages.contains(&point.stage) && self.stands(point, at)) {
+                    let mut tops = vec![None; count];
+                    tops[thread] = Some(Symbol(symbol));
+                    properties[number].never.push(Pattern { shared: None, tops });
+                }
+            }
+        }
+        let with_mode = |mode: Mode| -> Vec<_> {
+            let globals = (0..).zip(&self.globals.list).filter(move |(_, global)| global.mode == mode);
+            globals.map(|(global, _)| Pattern { shared: Some(Shared(global)), tops: vec![None; count] }).collect()
+        };
+        if self.steps.options.deadlock {
+            properties.push(Property { name: DEADLOCK.to_owned(), never: with_mode(Mode::Stuck) });
+        }
+        let never = with_mode(Mode::Full);
+        if !never.is_empty() {
+            properties.push(Property { name: THREAD_LIMIT.to_owned(), never });
+        }
+        properties
+    }
+
+    /// Whether a point is at a statement, or at an atomic block that begins with it.
+    fn stands(&self, point: &Point, (procedure, position): (usize, usize)) -> bool {
+        let at = point.position as usize;
+        point.procedure as usize == procedure && (at == position || self.steps.first_of(procedure, at) == position)
+    }
+
+    fn global_name(&self, global: &Global) -> String {
+        let program = self.steps.program;
+        let kept = self.steps.shared.meaning(global.shared, self.steps.kept.shared);
+        let values = program.shared.iter().zip(kept).filter_map(|(variable, value)| {
+            Some(format!("{}_{}", variable.name, program.value_name(variable.kind, value?)))
+        });
+        let mode = match global.mode {
+            Mode::Calm => None,
+            Mode::Atomic => Some("atomic"),
+            Mode::Returned(..) => Some("returned"),
+            Mode::Starting { .. } => Some("starting"),
+            Mode::Waking(_) => Some("waking"),
+            Mode::Ending => Some("ending"),
+            Mode::Full => Some("full"),
+            Mode::Probing(_) => Some("probing"),
+            Mode::Stuck => Some("stuck"),
+            Mode::Begin => return "begin".to_owned(),
+        };
+        let live = (self.creates && self.threads.len() > 1).then(|| format!("threads_{}", global.live));
+        let parts: Vec<_> = values.chain(mode.map(str::to_owned)).chain(live).collect();
+        if parts.is_empty() { "calm".to_owned() } else { parts.join("'") }
+    }
+
+    fn point_name(&self, point: &Point) -> String {
+        match point.stage {
+            Stage::Begin => return "begin".to_owned(),
+            Stage::Probed => return "blocked".to_owned(),
+            _ => {}
+        }
+        let (number, program) = (point.procedure as usize, self.steps.program);
+        let procedure = &program.procedures[number];
+        let mut name = match procedure.statements.get(point.position as usize) {
+            Some(statement) => format!("{}@{}", procedure.name, statement.line),
+            None => format!("{}@end", procedure.name),
+        };
+        let kept = match point.stage {
+            Stage::Failed => return name + "'failed",
+            Stage::Calling => self.steps.kept.during[number][point.position as usize],
+            _ => self.steps.kept.at[number][point.position as usize],
+        };
+        let values = self.steps.locals[number].meaning(point.locals, kept);
+        for (variable, value) in procedure.locals.iter().zip(values) {
+            if let Some(value) = value {
+                name += &format!("'{}_{}", variable.name, program.value_name(variable.kind, value));
+            }
+        }
+        name
+    }
+}
+
+/// The name of the property that an assertion holds.
+pub(super) fn assertion(procedure: &str, line: u32) -> String {
+    format!("{procedure}@{line}")
+}
+
+/// Names in the alphabet of models, each one once.
+fn names(wanted: impl Iterator<Item = String>) -> Vec<String> {
+    let mut used: HashMap<String, u32> = HashMap::new();
+    let fits = |mark: char| mark.is_ascii_alphanumeric() || "_'@$".contains(mark);
+    let unique = |name: String| {
+        let name: String = name.chars().map(|mark| if fits(mark) { mark } else { '_' }).collect();
+        let count = used.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { name } else { format!("{name}$${count}") }
+    };
+    wanted.map(unique).collect()
+}
