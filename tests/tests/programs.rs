@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use tepui::{Choice, Options, verify};
-use tepui_core::{Budget, Status};
-use tepui_lang::boolean::{self, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program};
+use tepui_core::{Budget, Status, Verdict};
+use tepui_lang::boolean::{self, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_tests::corpus::corpus_dir;
@@ -80,12 +80,13 @@ fn the_interpreter_agrees_with_the_corpus() {
 fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: Limits) -> bool {
     let places = compiling.places;
     let found = explore(program, Limits { threads: places, ..limits });
-    let model = compile(program, compiling).unwrap().model;
+    let compiled = compile(program, compiling).unwrap();
+    let model = &compiled.model;
     if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
         return false;
     }
     let options = Options { bound_limit: Some(vec![2]), engine: Choice::Closure, ..Options::default() };
-    let outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
+    let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
     let at = |&(procedure, position): &(usize, usize)| {
         let procedure = &program.procedures[procedure];
         format!("{}@{}", procedure.name, procedure.statements[position].line)
@@ -98,6 +99,13 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     let mut complete = found.complete;
     for property in outcome.properties {
         let bad = expected.contains(&property.name);
+        if let Verdict::Unsafe(refuted) = &property.verdict {
+            let trace = refuted.trace();
+            let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
+            if let Err(why) = retrace(program, &compiled, &property.name, &trace.start, &steps) {
+                panic!("{name}, {compiling:?}, {}: {why}\n{}\n{trace:?}", property.name, print_program(program));
+            }
+        }
         let text = || format!("{name}, {compiling:?}, {}\n{}", property.name, print_program(program));
         match property.verdict.status() {
             Status::Safe => assert!(!bad, "safe, but it fails: {}", text()),

@@ -9,6 +9,7 @@ mod flow;
 mod parse;
 mod print;
 mod resolve;
+mod retrace;
 mod syntax;
 mod token;
 
@@ -21,6 +22,7 @@ pub use compile::{
     Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile, creates_threads,
 };
 pub use print::print_program;
+pub use retrace::{Execution, retrace};
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -139,8 +139,13 @@ impl<'p> Runner<'p> {
             && (0..state.threads.len()).all(|thread| self.steps(state, thread).is_empty())
     }
 
+    /// The position at which a procedure goes on when the statement at one is done.
+    pub fn following(&self, procedure: usize, position: usize) -> usize {
+        self.surroundings[procedure][position].0
+    }
+
     /// The statement to execute at a position: an atomic block is entered with its first statement.
-    fn first_of(&self, procedure: usize, position: usize) -> usize {
+    pub fn first_of(&self, procedure: usize, position: usize) -> usize {
         match self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action) {
             Some(Action::Atomic(block)) => {
                 let next = block.first().copied().unwrap_or(self.surroundings[procedure][position].0);

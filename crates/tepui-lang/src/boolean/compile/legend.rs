@@ -1,6 +1,5 @@
 //! What the numbers of a compiled model mean in terms of the program.
 
-use tepui_model::program::Program;
 use tepui_model::pushdown::{Shared, Symbol};
 
 use super::layout::{Layout, Values};
@@ -116,10 +115,8 @@ impl Legend {
         layout.mask(std::iter::once(number)) & !kept != 0
     }
 
-    /// What the names of values are.
-    pub fn describe(&self, program: &Program, shared: Shared) -> Vec<(String, String)> {
-        let variables = program.shared.iter().zip(self.shared(shared));
-        let known = variables.filter_map(|(variable, value)| Some((variable, value?)));
-        known.map(|(variable, value)| (variable.name.clone(), program.value_name(variable.kind, value))).collect()
+    /// Whether nothing is known of a local variable at a position.
+    pub fn forgets_local(&self, procedure: usize, position: usize, number: usize) -> bool {
+        self.locals[procedure].mask(std::iter::once(number)) & !self.kept[procedure][position] != 0
     }
 }

@@ -37,6 +37,7 @@ use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
 pub use legend::{Frame, Legend, Meaning, Phase};
+pub(super) use model::assertion;
 
 use layout::Values;
 use pairs::Exploration;

@@ -167,7 +167,7 @@ impl Exploration<'_, '_> {
 }
 
 /// The name of the property that an assertion holds.
-pub(super) fn assertion(procedure: &str, line: u32) -> String {
+pub(in crate::boolean) fn assertion(procedure: &str, line: u32) -> String {
     format!("{procedure}@{line}")
 }
 

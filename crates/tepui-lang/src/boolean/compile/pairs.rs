@@ -141,13 +141,11 @@ impl<'s, 'p> Exploration<'s, 'p> {
             let kind = *kinds.entry((procedure, position, arguments)).or_insert(next);
             if kind == next {
                 let points = self.steps.first(procedure, arguments).into_iter();
-                let points = points.map(|point| Point { position: position as u32, ..point });
-                let run_on = |point| self.steps.run_on((shared, Mode::Calm), point, false);
-                let settled: HashSet<_> = points.clone().flat_map(run_on).map(|(_, point)| point).collect();
-                let first = match (settled.len(), settled.into_iter().next(), points.clone().next()) {
-                    (1, Some(point), _) => point,
-                    (_, _, Some(point)) => Point { stage: Stage::Begin, ..point },
-                    _ => return Err(TooLarge("a thread has no first point".to_owned())),
+                let points: Vec<_> = points.map(|point| Point { position: position as u32, ..point }).collect();
+                let first = match points[..] {
+                    [point] => self.steps.tidy(point),
+                    [point, ..] => Point { stage: Stage::Begin, ..point },
+                    [] => return Err(TooLarge("a thread has no first point".to_owned())),
                 };
                 let mut threads = Threads { procedure, ..Threads::default() };
                 threads.first = 1 + threads.points.number(first);

@@ -84,10 +84,13 @@ impl<'p> Steps<'p> {
     /// The first points of a procedure.
     fn entered(&self, procedure: usize, arguments: &[u32], root: bool, under: bool, insists: bool) -> Vec<Point> {
         let called = &self.program.procedures[procedure];
-        let given = arguments.iter().map(|&value| Some(value)).chain(std::iter::repeat(None));
-        let variables = called.locals.iter().zip(given);
-        let variables = variables.map(|(variable, given)| (variable.kind, given.or(variable.init)));
         let position = called.body.first().copied().unwrap_or(called.statements.len()) as u32;
+        let kept = self.kept.at[procedure][position as usize];
+        let given = arguments.iter().map(|&value| Some(value)).chain(std::iter::repeat(None));
+        let variables = called.locals.iter().zip(given).enumerate().map(|(number, (variable, given))| {
+            let forgotten = self.locals[procedure].mask(std::iter::once(number)) & kept == 0;
+            (variable.kind, given.or(variable.init).or(forgotten.then_some(0)))
+        });
         let values = self.locals[procedure].all(self.program, variables);
         let point = |locals| Point {
             procedure: procedure as u32,
@@ -185,7 +188,10 @@ impl<'p> Steps<'p> {
         let mut found = Vec::new();
         match (mode, point.stage) {
             (Mode::Begin, _) => {
-                let variables = self.program.shared.iter().map(|variable| (variable.kind, variable.init));
+                let variables = self.program.shared.iter().enumerate().map(|(number, variable)| {
+                    let forgotten = self.shared.mask(std::iter::once(number)) & self.kept.shared == 0;
+                    (variable.kind, variable.init.or(forgotten.then_some(0)))
+                });
                 let all = self.shared.all(self.program, variables).into_iter();
                 found.extend(all.map(|shared| ((shared, Mode::Calm), Effect::Become(point))));
             }
