@@ -8,6 +8,7 @@ use tepui_cert::{Step, Trace};
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
 use tepui_model::pushdown::Model;
 
+use crate::program::{Moment, Run};
 use crate::{Report, bytes, count, grouped, seconds};
 
 /// Steps shown of a long trace: so many at its start and at its end.
@@ -41,21 +42,24 @@ pub fn render(report: &Report<'_>) -> String {
     out.push('\n');
     let several = report.outcome.properties.len() > 1;
     if several {
-        for property in &report.outcome.properties {
-            let _ = writeln!(out, "  {}", property_line(property));
+        for (number, property) in report.outcome.properties.iter().enumerate() {
+            let _ = writeln!(out, "  {}", property_line(report, number, property));
         }
         out.push('\n');
     }
     for (label, text) in facts(report) {
         let _ = writeln!(out, "  {}{text}", paint(DIM, &format!("{label:<10}")));
     }
-    for property in &report.outcome.properties {
+    for (number, property) in report.outcome.properties.iter().enumerate() {
         if let Verdict::Unsafe(refuted) = &property.verdict {
             out.push('\n');
             if several {
                 let _ = writeln!(out, "  {}", paint(BOLD, &property.name));
             }
-            out.push_str(&schedule(report.model, refuted.trace()));
+            out.push_str(&match report.runs.get(number).and_then(Option::as_ref) {
+                Some(run) => execution(run, report.stacks),
+                None => schedule(report.model, refuted.trace()),
+            });
         }
     }
     for next in next_steps(report) {
@@ -99,12 +103,13 @@ fn names(report: &Report<'_>, status: Status) -> String {
     with.map(|property| property.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn property_line(property: &PropertyOutcome) -> String {
+fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome) -> String {
     let status = property.verdict.status();
     let word = paint(colour(status), &format!("{:<8}", status.word()));
     match &property.verdict {
         Verdict::Unsafe(refuted) => {
-            let contexts = || format!("with {}", count(u64::from(refuted.trace().contexts()), "context"));
+            let contexts = u64::from(report.contexts(number, refuted.trace()));
+            let contexts = || format!("with {}", count(contexts, "context"));
             let bound = refuted.bound().map_or_else(contexts, |bound| format!("{bound}, the fewest"));
             format!("{word}{} ({bound})", property.name)
         }
@@ -116,12 +121,15 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let outcome = report.outcome;
     let mut facts = Vec::new();
     let several = outcome.properties.len() > 1;
-    for property in &outcome.properties {
+    for (number, property) in outcome.properties.iter().enumerate() {
         let why = match &property.verdict {
             Verdict::Safe(proven) => proven.evidence().because.clone(),
             // With several properties, the lines above say it.
             Verdict::Unsafe(_) if several => continue,
-            Verdict::Unsafe(refuted) => refuted_text(refuted),
+            Verdict::Unsafe(refuted) => refuted_text(refuted, report.contexts(number, refuted.trace())),
+            Verdict::Unknown(Reason::Limit(Limit::Bound)) if outcome.resource == "threads" => {
+                "the limit of threads at the same time was reached".to_owned()
+            }
             Verdict::Unknown(reason) => reason_text(reason),
         };
         let label = match property.verdict.status() {
@@ -174,7 +182,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn refuted_text(refuted: &Refuted) -> String {
+fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
     if refuted.trace().steps.is_empty() {
         return "the initial state violates the property".to_owned();
     }
@@ -183,8 +191,8 @@ fn refuted_text(refuted: &Refuted) -> String {
         Some(bound) if bound.amounts().len() == 1 => format!("{bound} are enough, and fewer are not"),
         Some(bound) => format!("{bound} are enough, and less of either is not"),
         None => {
-            let contexts = count(u64::from(refuted.trace().contexts()), "context");
-            format!("{contexts} {} enough", if refuted.trace().contexts() == 1 { "is" } else { "are" })
+            let are = if contexts == 1 { "is" } else { "are" };
+            format!("{} {are} enough", count(u64::from(contexts), "context"))
         }
     }
 }
@@ -200,8 +208,8 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
         true => String::new(),
         false => format!("; no new view beyond {}, which proves nothing", newest.bound),
     };
-    match report.outcome.engine {
-        "closure" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
+    match report.outcome.resource {
+        "symbols" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
         _ => Some(format!("explored completely up to {}{plateau}", complete.bound)),
     }
 }
@@ -254,6 +262,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Bound)) if !report.proving => {
             next.push(format!("tepui verify {} looks for a proof", report.again));
         }
+        Some(Reason::Limit(Limit::Bound)) if outcome.resource == "threads" => {
+            next.push("--max-threads N looks at more threads at the same time".to_owned());
+        }
         Some(Reason::Limit(Limit::Bound)) => next.push("raise --bound-limit, or leave it out".to_owned()),
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
@@ -301,6 +312,56 @@ pub fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// An execution of a program: contexts marked, each step with its line, its statement and what it changed.
+fn execution(run: &Run, stacks: bool) -> String {
+    let values = |values: &[(String, String)]| {
+        values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let dull = |step: &&Moment| step.changed.is_empty() && !step.failed && step.moves_only;
+    let hidden = run.steps.iter().filter(dull).count();
+    let steps: Vec<_> = run.steps.iter().filter(|step| !dull(step)).collect();
+    let width = steps.iter().map(|step| step.statement.chars().count()).max().unwrap_or(0).min(44);
+    let mut out = match run.start.is_empty() {
+        true => String::new(),
+        false => format!("    {}\n", paint(DIM, &format!("start: {}", values(&run.start)))),
+    };
+    let (mut context, count) = (0, steps.len());
+    for (index, step) in steps.iter().enumerate() {
+        let switched = index == 0 || steps[index - 1].thread != step.thread;
+        context += usize::from(switched);
+        if count > 2 * SHOWN_AT_ENDS + 1 && (SHOWN_AT_ENDS..count - SHOWN_AT_ENDS).contains(&index) {
+            if index == SHOWN_AT_ENDS {
+                let more = format!("... {} more steps ...", count - 2 * SHOWN_AT_ENDS);
+                let _ = writeln!(out, "    {}", paint(DIM, &more));
+            }
+            continue;
+        }
+        if switched || index == count - SHOWN_AT_ENDS.min(count) {
+            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", step.thread)));
+        }
+        let says = match step.failed {
+            true => paint(colour(Status::Unsafe), "the assertion fails"),
+            false => values(&step.changed),
+        };
+        let line = format!("    {:<4} line {:<4} {:<width$}   {says}", index + 1, step.line, step.statement);
+        let _ = writeln!(out, "{}", line.trim_end());
+        if stacks && !step.stack.is_empty() {
+            let stack: Vec<_> = step.stack.iter().map(|(name, line)| format!("{name}:{line}")).collect();
+            let _ = writeln!(out, "         {}", paint(DIM, &format!("in {}", stack.join(" > "))));
+        }
+    }
+    out.extend(run.end.iter().map(|end| format!("    {end}\n")));
+    if hidden > 0 {
+        let jumps = format!(
+            "not shown: {} that only {} on",
+            crate::count(hidden as u64, "step"),
+            if hidden == 1 { "goes" } else { "go" }
+        );
+        let _ = writeln!(out, "    {}", paint(DIM, &jumps));
+    }
+    out
 }
 
 /// A trace as a schedule: contexts marked, each step with its thread, its rule, the rule's line and the state after it.

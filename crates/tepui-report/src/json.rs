@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tepui_core::{Bound, Iteration, Reason, Verdict};
+use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Verdict};
+use tepui_model::pushdown::Model;
 
 use crate::Report;
+use crate::program::{Moment, Run};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -73,27 +75,66 @@ pub fn render(report: &Report<'_>) -> String {
         certificate: report.certificate,
         views_file: report.views,
         warnings: report.warnings,
-        properties: outcome.properties.iter().map(|property| one(report, &property.name, &property.verdict)).collect(),
+        properties: (outcome.properties.iter().enumerate())
+            .map(|(number, property)| one(report, number, &property.name, &property.verdict))
+            .collect(),
         iterations: &outcome.iterations,
     };
     serde_json::to_string_pretty(&document).unwrap_or_default()
 }
 
-fn one(report: &Report<'_>, name: &str, verdict: &Verdict) -> Value {
+/// The schedules of all violations, for programs.
+pub fn traces(model: &Model, outcome: &Outcome, runs: &[Option<Run>]) -> String {
+    let violated = outcome.properties.iter().enumerate().filter_map(|(number, property)| {
+        let Verdict::Unsafe(refuted) = &property.verdict else { return None };
+        let (start, steps) = schedule(model, refuted, runs.get(number).and_then(Option::as_ref));
+        Some(serde_json::json!({ "property": property.name, "start": start, "steps": steps }))
+    });
+    let violated: Vec<_> = violated.collect();
+    serde_json::to_string_pretty(&violated).unwrap_or_default() + "\n"
+}
+
+/// The start and the steps of a violation.
+fn schedule(model: &Model, refuted: &Refuted, run: Option<&Run>) -> (Value, Value) {
+    match run {
+        Some(run) => of_program(run),
+        None => {
+            let step = |step| crate::human::step_value(model, step);
+            let start = model.display_state(&refuted.trace().start).into();
+            (start, refuted.trace().steps.iter().map(step).collect())
+        }
+    }
+}
+
+fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Value {
     let mut value = serde_json::json!({ "name": name, "verdict": verdict.status().word() });
     match verdict {
         Verdict::Unsafe(refuted) => {
-            let steps: Vec<_> =
-                refuted.trace().steps.iter().map(|step| crate::human::step_value(report.model, step)).collect();
             value["bound"] = serde_json::to_value(refuted.bound()).unwrap_or_default();
-            value["contexts"] = refuted.trace().contexts().into();
-            value["start"] = report.model.display_state(&refuted.trace().start).into();
-            value["steps"] = steps.into();
+            value["contexts"] = report.contexts(number, refuted.trace()).into();
+            let run = report.runs.get(number).and_then(Option::as_ref);
+            (value["start"], value["steps"]) = schedule(report.model, refuted, run);
         }
         Verdict::Unknown(_) => value["reason"] = reason(verdict).unwrap_or_default(),
         Verdict::Safe(_) => {}
     }
     value
+}
+
+/// The shared variables at the start, and the steps with their places.
+fn of_program(run: &Run) -> (Value, Value) {
+    let values = |pairs: &[(String, String)]| -> Value {
+        pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
+    };
+    let frame = |(procedure, line): &(String, usize)| serde_json::json!({ "procedure": procedure, "line": line });
+    let step = |step: &Moment| {
+        serde_json::json!({
+            "thread": step.thread, "procedure": step.procedure, "line": step.line, "column": step.column,
+            "statement": step.statement, "changed": values(&step.changed),
+            "stack": step.stack.iter().map(frame).collect::<Vec<_>>(), "failed": step.failed,
+        })
+    };
+    (values(&run.start), run.steps.iter().map(step).collect())
 }
 
 fn reason(verdict: &Verdict) -> Option<Value> {

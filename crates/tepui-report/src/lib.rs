@@ -4,6 +4,7 @@ pub mod diagnostics;
 pub mod human;
 pub mod json;
 mod numbers;
+pub mod program;
 
 use tepui_core::Outcome;
 use tepui_model::pushdown::Model;
@@ -22,6 +23,10 @@ pub struct Report<'a> {
     pub warnings: &'a [String],
     /// What was found out.
     pub outcome: &'a Outcome,
+    /// For each property of a program the execution that violates it; empty, where the model is no program.
+    pub runs: &'a [Option<program::Run>],
+    /// Whether the procedures that a thread is in are shown at each step of a program.
+    pub stacks: bool,
     /// Seconds of wall-clock time.
     pub seconds: f64,
     /// The largest amount of memory that the process held.
@@ -38,4 +43,11 @@ pub struct Report<'a> {
     pub self_checked: bool,
     /// Whether the run looked for proofs.
     pub proving: bool,
+}
+
+impl Report<'_> {
+    /// How many contexts the schedule has that violates a property.
+    fn contexts(&self, property: usize, trace: &tepui_cert::Trace) -> u32 {
+        self.runs.get(property).and_then(Option::as_ref).map_or_else(|| trace.contexts(), program::Run::contexts)
+    }
 }

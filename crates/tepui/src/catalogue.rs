@@ -101,6 +101,10 @@ pub struct LanguageInfo {
 
 /// All languages.
 pub const LANGUAGES: &[LanguageInfo] = &[
+    LanguageInfo {
+        extension: "bp",
+        summary: "concurrent Boolean programs with recursive procedures: Tepui's own dialect, and those of SATABS and Boppo",
+    },
     LanguageInfo { extension: "cpds", summary: "concurrent pushdown systems with names, properties in the same file" },
     LanguageInfo {
         extension: "pds",

@@ -4,11 +4,13 @@
 //! The binary adds files, a command line and manners.
 
 mod catalogue;
+mod program;
 mod selfcheck;
 mod verify;
 
 pub use tepui_engines::crew::Cores;
 
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
+pub use program::{Compiling, Verified, execution, verify_program};
 pub use selfcheck::self_check;
 pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};

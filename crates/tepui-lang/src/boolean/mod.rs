@@ -20,8 +20,9 @@ use crate::source::Source;
 
 pub use compile::{
     Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile, creates_threads,
+    explain,
 };
-pub use print::print_program;
+pub use print::{print_head, print_program};
 pub use retrace::{Execution, retrace};
 
 /// How a program is written.

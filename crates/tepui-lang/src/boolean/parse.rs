@@ -15,46 +15,39 @@ type Fallible<T> = Result<T, Diagnostic>;
 /// How deep statements and expressions may be nested: enough for people and for generated programs, not for the stack.
 const DEEPEST: usize = 200;
 
-/// Words that cannot be names.
+/// Words that cannot be names in any dialect.
 const KEYWORDS: &[&str] = &[
     "assert",
     "assume",
-    "atomic",
     "atomic_begin",
     "atomic_end",
-    "begin",
     "bool",
     "broadcast",
     "constrain",
     "dead",
     "decl",
-    "do",
     "else",
-    "elsif",
-    "end",
-    "end_thread",
     "enforce",
-    "enum",
-    "exit",
     "false",
-    "fi",
     "goto",
     "if",
-    "lock",
-    "od",
     "return",
     "schoose",
     "skip",
-    "sleep",
-    "start_thread",
-    "then",
-    "thread",
     "true",
-    "unlock",
     "void",
     "wait",
     "while",
 ];
+
+/// Those of the dialect with braces, and of those with `begin` and `end`.
+const WITH_BRACES: &[&str] = &["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"];
+const WITH_WORDS: &[&str] = &["begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
+
+/// Whether a word cannot be a name in a dialect.
+pub(super) fn is_keyword(word: &str, dialect: Dialect) -> bool {
+    KEYWORDS.contains(&word) || if dialect.has_braces() { WITH_BRACES } else { WITH_WORDS }.contains(&word)
+}
 
 pub(super) struct Parser<'a, 's> {
     tokens: Vec<Token<'a>>,
@@ -84,8 +77,9 @@ impl<'a, 's> Parser<'a, 's> {
 
     fn item(&mut self, module: &mut Module) -> Fallible<()> {
         match self.now().text {
-            "decl" | "lock" => self.declaration(&mut module.enumerations, &mut module.shared),
-            "enum" => {
+            "decl" => self.declaration(&mut module.enumerations, &mut module.shared),
+            "lock" if self.dialect.has_braces() => self.declaration(&mut module.enumerations, &mut module.shared),
+            "enum" if self.dialect.has_braces() => {
                 self.next();
                 let name = self.name("the name of the enumeration")?;
                 let values = self.enumerated()?;
@@ -112,19 +106,31 @@ impl<'a, 's> Parser<'a, 's> {
     /// `decl x, y : KIND := e;` or `lock l;`.
     fn declaration(&mut self, enumerations: &mut Vec<(Name, Vec<Name>)>, into: &mut Vec<Declaration>) -> Fallible<()> {
         let is_lock = self.next().text == "lock";
+        while !self.declared(is_lock, enumerations, into)? {}
+        self.semicolon()
+    }
+
+    /// Variables of one kind, with values if there are any. Whether that is all: after a kind, others may follow.
+    fn declared(
+        &mut self,
+        is_lock: bool,
+        enumerations: &mut Vec<(Name, Vec<Name>)>,
+        into: &mut Vec<Declaration>,
+    ) -> Fallible<bool> {
         let names = self.names("the name of a variable")?;
-        let mut kind = KindName::Bool;
+        let mut kind = None;
         if self.take(Kind::Colon) {
             if self.now().text == "enum" {
                 let mut name = self.word_as_name();
                 name.text = format!("{}$", names[0].text);
                 enumerations.push((name.clone(), self.enumerated()?));
-                kind = KindName::Named(name);
+                kind = Some(KindName::Named(name));
             } else {
-                kind = self.kind()?;
+                kind = Some(self.kind()?);
             }
         }
         let mut inits = if self.take(Kind::Becomes) { self.expressions()? } else { Vec::new() };
+        let last = kind.is_none() || !inits.is_empty() || !self.take(Kind::Comma);
         if is_lock {
             let free = Expression { span: names[0].span.clone(), operation: Operation::Truth(false) };
             inits = vec![free];
@@ -136,12 +142,12 @@ impl<'a, 's> Parser<'a, 's> {
                 Diagnostic::error(0, span, message, "these values").hint("give one value for all, or one for each"),
             );
         }
-        self.semicolon()?;
+        let kind = kind.unwrap_or(KindName::Bool);
         for (index, name) in names.into_iter().enumerate() {
             let init = if inits.len() > 1 { inits.get(index) } else { inits.first() };
             into.push(Declaration { name, kind: kind.clone(), init: init.cloned() });
         }
-        Ok(())
+        Ok(last)
     }
 
     fn kind(&mut self) -> Fallible<KindName> {
@@ -237,7 +243,7 @@ impl<'a, 's> Parser<'a, 's> {
         let mut starts_thread = false;
         while matches!(self.now().kind, Kind::Word | Kind::Number)
             && self.tokens[self.at + 1].kind == Kind::Colon
-            && !KEYWORDS.contains(&self.now().text)
+            && !is_keyword(self.now().text, self.dialect)
         {
             let label = self.word_as_name();
             self.next();
@@ -268,7 +274,7 @@ impl<'a, 's> Parser<'a, 's> {
         if self.ends_block() {
             return Ok(Action::Skip); // A label at the end of a block.
         }
-        if word.kind != Kind::Word || !KEYWORDS.contains(&word.text) {
+        if word.kind != Kind::Word || !is_keyword(word.text, self.dialect) {
             let action = self.assignment_or_call(starts_thread)?;
             self.semicolon()?;
             return Ok(action);
@@ -390,7 +396,7 @@ impl<'a, 's> Parser<'a, 's> {
         self.expect(Kind::Becomes, "`:=` and a value")?;
         let call = self.now().kind == Kind::Word
             && self.tokens[self.at + 1].kind == Kind::Open
-            && !KEYWORDS.contains(&self.now().text);
+            && !is_keyword(self.now().text, self.dialect);
         if call {
             let procedure = self.name("a procedure")?;
             return Ok(Action::Call { targets, procedure, arguments: self.arguments()? });
@@ -504,7 +510,7 @@ impl<'a, 's> Parser<'a, 's> {
                 let name = self.name("a variable")?;
                 Ok(Expression { span: token.start..name.span.end, operation: Operation::New(name.text) })
             }
-            (Kind::Word, _) if self.tokens[self.at + 1].kind == Kind::Open && !KEYWORDS.contains(&token.text) => {
+            (Kind::Word, _) if self.tokens[self.at + 1].kind == Kind::Open && !is_keyword(token.text, self.dialect) => {
                 Err(Diagnostic::error(0, token.span(), "a call inside an expression", "called here")
                     .hint("calls are statements of their own: `x := f(y);`"))
             }
@@ -529,7 +535,7 @@ impl<'a, 's> Parser<'a, 's> {
         if token.kind != Kind::Word {
             return Err(self.unexpected(what));
         }
-        if KEYWORDS.contains(&token.text) {
+        if is_keyword(token.text, self.dialect) {
             let message = format!("expected {what}, found the keyword {}", quote(token.text));
             return Err(Diagnostic::error(0, token.span(), message, "this is a keyword"));
         }

@@ -2,11 +2,18 @@
 
 use std::fmt::Write as _;
 
+use super::Dialect;
+use super::parse::is_keyword;
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot, Variable};
 
 /// The program as text that reads back as the same program.
 pub fn print_program(program: &Program) -> String {
-    let mut printer = Printer { program, procedure: usize::MAX, text: String::new() };
+    print_with_remarks(program, &|_, _| String::new())
+}
+
+/// The same, with a remark behind each statement that there is something to say about.
+pub(super) fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> String) -> String {
+    let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), remark };
     for enumeration in &program.enumerations {
         printer.line(0, &format!("enum {} {{ {} }}", enumeration.name, enumeration.values.join(", ")));
     }
@@ -21,10 +28,29 @@ pub fn print_program(program: &Program) -> String {
     printer.text.trim_start().to_owned()
 }
 
+/// A statement without the blocks that belong to it, in one line.
+pub fn print_head(program: &Program, procedure: usize, position: usize) -> String {
+    let printer = Printer { program, procedure, text: String::new(), remark: &|_, _| String::new() };
+    let procedure = &program.procedures[procedure];
+    match procedure.statements.get(position).map(|statement| &statement.action) {
+        Some(Action::If(condition, ..)) => format!("if ({})", printer.expression(condition)),
+        Some(Action::While(condition, _)) => format!("while ({})", printer.expression(condition)),
+        Some(Action::Atomic(_)) => "atomic".to_owned(),
+        Some(action) => printer.simple(procedure, action),
+        None => "end".to_owned(),
+    }
+}
+
+/// A name as it may be written: words that mean something in this dialect, and not in others, get a mark.
+fn name(text: &str) -> String {
+    if is_keyword(text, Dialect::Tepui) { format!("{text}_") } else { text.to_owned() }
+}
+
 struct Printer<'p> {
     program: &'p Program,
     procedure: usize,
     text: String,
+    remark: &'p dyn Fn(usize, usize) -> String,
 }
 
 impl Printer<'_> {
@@ -34,7 +60,7 @@ impl Printer<'_> {
 
     fn declaration(&self, variable: &Variable) -> String {
         let init = variable.init.map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
-        format!("decl {}{} := {init};", variable.name, self.of_kind(variable.kind))
+        format!("decl {}{} := {init};", name(&variable.name), self.of_kind(variable.kind))
     }
 
     fn of_kind(&self, kind: Kind) -> String {
@@ -55,10 +81,12 @@ impl Printer<'_> {
             }
         };
         let (parameters, locals) = procedure.locals.split_at(procedure.parameters);
-        let parameters: Vec<_> =
-            parameters.iter().map(|variable| format!("{}{}", variable.name, self.of_kind(variable.kind))).collect();
+        let parameters: Vec<_> = parameters
+            .iter()
+            .map(|variable| format!("{}{}", name(&variable.name), self.of_kind(variable.kind)))
+            .collect();
         self.text.push('\n');
-        self.line(0, &format!("{results} {}({}) {{", procedure.name, parameters.join(", ")));
+        self.line(0, &format!("{results} {}({}) {{", name(&procedure.name), parameters.join(", ")));
         for variable in locals {
             let declaration = self.declaration(variable);
             self.line(1, &declaration);
@@ -75,12 +103,16 @@ impl Printer<'_> {
         for &position in block {
             let statement = &procedure.statements[position];
             for label in &statement.labels {
-                self.line(depth.saturating_sub(1), &format!("{label}:"));
+                self.line(depth.saturating_sub(1), &format!("{}:", name(label)));
             }
+            let remark = match (self.remark)(self.procedure, position) {
+                remark if remark.is_empty() => remark,
+                remark => format!("  // {remark}"),
+            };
             match &statement.action {
                 Action::If(condition, then, otherwise) => {
                     let condition = self.expression(condition);
-                    self.line(depth, &format!("if ({condition}) {{"));
+                    self.line(depth, &format!("if ({condition}) {{{remark}"));
                     self.block(procedure, then, depth + 1);
                     if !otherwise.is_empty() {
                         self.line(depth, "} else {");
@@ -90,18 +122,18 @@ impl Printer<'_> {
                 }
                 Action::While(condition, body) => {
                     let condition = self.expression(condition);
-                    self.line(depth, &format!("while ({condition}) {{"));
+                    self.line(depth, &format!("while ({condition}) {{{remark}"));
                     self.block(procedure, body, depth + 1);
                     self.line(depth, "}");
                 }
                 Action::Atomic(body) => {
-                    self.line(depth, "atomic {");
+                    self.line(depth, &format!("atomic {{{remark}"));
                     self.block(procedure, body, depth + 1);
                     self.line(depth, "}");
                 }
                 action => {
                     let text = self.simple(procedure, action);
-                    self.line(depth, &format!("{text};"));
+                    self.line(depth, &format!("{text};{remark}"));
                 }
             }
         }
@@ -109,10 +141,10 @@ impl Printer<'_> {
 
     fn simple(&self, procedure: &Procedure, action: &Action) -> String {
         let call = |number: usize, arguments: &[Expression]| {
-            format!("{}({})", self.program.procedures[number].name, self.expressions(arguments))
+            format!("{}({})", name(&self.program.procedures[number].name), self.expressions(arguments))
         };
         let label = |position: usize| match procedure.statements.get(position).and_then(|to| to.labels.first()) {
-            Some(label) => label.clone(),
+            Some(label) => name(label),
             None => position.to_string(),
         };
         match action {
@@ -155,7 +187,7 @@ impl Printer<'_> {
     }
 
     fn slot(&self, slot: Slot) -> String {
-        self.program.variable(self.procedure, slot).name.clone()
+        name(&self.program.variable(self.procedure, slot).name)
     }
 
     fn places(&self, places: &[Place]) -> String {

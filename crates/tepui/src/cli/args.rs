@@ -10,7 +10,8 @@ use tepui::{Choice, ENGINES};
 
 const AFTER_HELP: &str = "\
 Examples:
-  tepui verify driver.cpds                       prove all properties, or show how one breaks
+  tepui verify driver.bp                         prove all assertions, or show how one fails
+  tepui verify driver.cpds                       the same for a pushdown system
   tepui verify x.pds                             with x.init and x.spec beside it
   tepui verify x.pds --target '2|5,*'            look for another target
   tepui verify x.cpds --certificate x.cert && tepui check x.cert x.cpds
@@ -30,7 +31,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Prove the properties of a model for every schedule, or show a schedule that breaks them
     #[command(after_help = "Examples:
-  tepui verify driver.cpds
+  tepui verify driver.bp
+  tepui verify driver.bp --deadlock --stacks
   tepui verify x.pds --init '0|1,4' --target '0|1,6'
   tepui verify x.cpds --engine contexts-symbolic --timeout 60s --memory 4GiB
   tepui verify x.cpds --format json | jq .verdict
@@ -55,6 +57,9 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
     Replay(ReplayArgs),
     /// Show a model as Tepui understood it, or print it in another form
     #[command(after_help = "Examples:
+  tepui show x.bp                                   what its model is like
+  tepui show x.bp --format bp                       the program in Tepui's own dialect
+  tepui show x.bp --format cpds                     what it is compiled to
   tepui show x.pds
   tepui show x.pds --format cpds
   tepui show x.cpds --format pds --output y.pds     writes y.init and y.spec as well")]
@@ -80,7 +85,7 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
 
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .cpds file, or a .pds file with .init and .spec beside it
+    /// The model: a .bp program, a .cpds file, or a .pds file with .init and .spec beside it
     pub(crate) model: PathBuf,
     /// The initial state, as text (0|1.2,4; stacks from the bottom up) or as a file
     #[arg(long, value_name = "TEXT|FILE")]
@@ -94,6 +99,38 @@ pub(crate) struct ModelArgs {
     /// Leave the properties aside: the question is which views there are
     #[arg(long, conflicts_with_all = ["property", "target"])]
     pub(crate) all_views: bool,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+}
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Boolean programs")]
+pub(crate) struct ProgramArgs {
+    /// How the program is written; by default it is found out
+    #[arg(long, value_enum)]
+    pub(crate) dialect: Option<DialectName>,
+    /// A label that no thread may reach; may be given several times
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) label: Vec<String>,
+    /// Look for deadlocks as well: no thread can move, and not all have ended
+    #[arg(long)]
+    pub(crate) deadlock: bool,
+    /// Where threads are created: the most at the same time; raised from 1 step by step [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_threads: Option<u32>,
+    /// Compile every step and every variable, even where no verdict depends on it
+    #[arg(long)]
+    pub(crate) no_reduction: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DialectName {
+    /// With braces
+    Tepui,
+    /// With begin and end, one procedure, threads that start at labels
+    Satabs,
+    /// With begin and end, and procedures with results
+    Boppo,
 }
 
 #[derive(Args, Debug)]
@@ -132,6 +169,9 @@ pub(crate) struct RunArgs {
     /// Check certificate and traces in the same run
     #[arg(long)]
     pub(crate) self_check: bool,
+    /// Show the call stack at each step of a program's schedule
+    #[arg(long)]
+    pub(crate) stacks: bool,
 }
 
 impl RunArgs {
@@ -276,6 +316,10 @@ pub(crate) enum ShowFormat {
     Human,
     /// A summary for programs
     Json,
+    /// A program in Tepui's dialect, as it was read
+    Bp,
+    /// A program after reduction: what is left of it, statement by statement
+    Reduced,
     /// The model in the form with names
     Cpds,
     /// The model in the form with numbers

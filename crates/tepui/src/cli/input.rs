@@ -4,15 +4,19 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use tepui::Compiling;
+use tepui_lang::boolean::{Compiled, Dialect, read_program};
 use tepui_lang::diagnostic::{Diagnostic, Severity};
 use tepui_lang::pushdown::{CubaInput, Matching, Parsed, read_cpds, read_cuba};
 use tepui_lang::source::Source;
+use tepui_model::Digest;
+use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
 
-use super::args::ModelArgs;
+use super::args::{DialectName, ModelArgs};
 
 /// Input that was refused, with the explanation for the user.
 #[derive(Debug)]
@@ -28,9 +32,23 @@ impl fmt::Display for BadInput {
 
 impl std::error::Error for BadInput {}
 
+/// The places of the model that is shown of a program, where threads are created.
+pub(crate) const PLACES_SHOWN: u32 = 2;
+
+/// A program with what is needed to speak about it.
+pub(crate) struct LoadedProgram {
+    pub(crate) program: Program,
+    pub(crate) source: Source,
+    pub(crate) compiling: Compiling,
+    /// The model at hand; where threads are created, one of several.
+    pub(crate) compiled: Compiled,
+}
+
 /// A model that was read.
 pub(crate) struct Loaded {
+    /// The model; that of a program, where threads are created, has places for a few of them.
     pub(crate) model: Model,
+    pub(crate) program: Option<LoadedProgram>,
     pub(crate) matching: Option<Matching>,
     /// The rendered warnings.
     pub(crate) warnings: Vec<String>,
@@ -47,10 +65,14 @@ pub(crate) struct Loaded {
 /// Reads a model, restricted to the properties that were asked for.
 pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
     let main = read(&args.model)?;
+    let extension = args.model.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    if extension.as_deref() == Some("bp") {
+        return load_program(main, args, matching);
+    }
+    args.refuse_program_options(&main.name)?;
     let init = text_or_file(args.init.as_deref(), "--init")?;
     let targets = text_or_file(args.target.as_deref(), "--target")?;
     let matching = matching.map(read).transpose()?;
-    let extension = args.model.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let (init, targets, parsed) = match extension.as_deref() {
         Some("cpds") => {
             let parsed = read_cpds(&main, init.as_ref(), targets.as_ref(), matching.as_ref());
@@ -64,30 +86,113 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
             let parsed = read_cuba(input);
             (init, targets, parsed)
         }
-        _ => bail!("{} is neither a .cpds nor a .pds file; `tepui languages` lists what can be read", main.name),
+        _ => bail!("{} is no .bp, .cpds or .pds file; `tepui languages` lists what can be read", main.name),
     };
     let sources = [Some(&main), init.as_ref(), targets.as_ref(), matching.as_ref()];
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
-    let render_one = |warning: &Diagnostic| render(std::slice::from_ref(warning), &sources);
-    let (notes, warnings): (Vec<_>, Vec<_>) =
-        warnings.iter().partition(|diagnostic| diagnostic.severity == Severity::Note);
-    let one_line = |warning: &&Diagnostic| {
-        let source = sources.get(warning.source).copied().flatten().unwrap_or(&main);
-        let (line, column) = source.position(warning.span.start);
-        format!("{}:{line}:{column}: {}", source.name, warning.message)
-    };
+    let said = Said::of(&warnings, &sources, &main);
     Ok(Loaded {
         model: select(model, args)?,
+        program: None,
         matching,
-        warning_lines: warnings.iter().map(one_line).collect(),
-        warnings: warnings.into_iter().map(render_one).collect(),
-        notes: notes.into_iter().map(render_one).collect(),
+        warning_lines: said.warning_lines,
+        warnings: said.warnings,
+        notes: said.notes,
         again: again(args),
         file: main.name.clone(),
     })
 }
 
+/// What a reader had to say besides the model, rendered.
+struct Said {
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    warning_lines: Vec<String>,
+}
+
+impl Said {
+    fn of(diagnostics: &[Diagnostic], sources: &[Option<&Source>], main: &Source) -> Self {
+        let render_one = |warning: &Diagnostic| render(std::slice::from_ref(warning), sources);
+        let (notes, warnings): (Vec<_>, Vec<_>) =
+            diagnostics.iter().partition(|diagnostic| diagnostic.severity == Severity::Note);
+        let one_line = |warning: &&Diagnostic| {
+            let source = sources.get(warning.source).copied().flatten().unwrap_or(main);
+            let (line, column) = source.position(warning.span.start);
+            format!("{}:{line}:{column}: {}", source.name, warning.message)
+        };
+        Self {
+            warning_lines: warnings.iter().map(one_line).collect(),
+            warnings: warnings.into_iter().map(render_one).collect(),
+            notes: notes.into_iter().map(render_one).collect(),
+        }
+    }
+}
+
+fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
+    let given =
+        [("--init", args.init.is_some()), ("--target", args.target.is_some()), ("--matching", matching.is_some())];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        bail!("{option} is not for programs: assertions and --label say what must not happen");
+    }
+    let options = &args.program;
+    let dialect = match options.dialect {
+        None => Dialect::of(&source),
+        Some(DialectName::Tepui) => Dialect::Tepui,
+        Some(DialectName::Satabs) => Dialect::Satabs,
+        Some(DialectName::Boppo) => Dialect::Boppo,
+    };
+    let sources = [Some(&source)];
+    let parsed = read_program(&source, dialect, &options.label).map_err(|errors| refuse(&errors, &sources))?;
+    let said = Said::of(&parsed.warnings, &sources, &source);
+    let program = parsed.program;
+    let compiling = Compiling {
+        max_threads: options.max_threads.unwrap_or(Compiling::default().max_threads),
+        reduce: !options.no_reduction,
+        deadlock: options.deadlock,
+        properties: args.property.clone(),
+        no_properties: args.all_views,
+    };
+    let all = Compiling { properties: Vec::new(), no_properties: false, ..compiling.clone() };
+    let places = compiling.max_threads.min(PLACES_SHOWN);
+    select(all.compile(&program, places)?.model, args)?;
+    let compiled = compiling.compile(&program, places)?;
+    Ok(Loaded {
+        model: compiled.model.clone(),
+        matching: None,
+        warning_lines: said.warning_lines,
+        warnings: said.warnings,
+        notes: said.notes,
+        again: again(args),
+        file: source.name.clone(),
+        program: Some(LoadedProgram { program, source, compiling, compiled }),
+    })
+}
+
+impl LoadedProgram {
+    /// The model with a digest: where threads are created, there is one for each number of places.
+    fn with_digest(&self, digest: &Digest) -> Result<Option<Compiled>> {
+        for places in self.compiling.places(&self.program) {
+            let compiled = self.compiling.compile(&self.program, places)?;
+            if compiled.model.digest() == *digest {
+                return Ok(Some(compiled));
+            }
+        }
+        Ok(None)
+    }
+}
+
 impl Loaded {
+    /// Takes the model with a digest, if there is one.
+    pub(crate) fn with_digest(mut self, digest: &Digest) -> Result<Self> {
+        if let Some(program) = &mut self.program
+            && let Some(compiled) = program.with_digest(digest)?
+        {
+            self.model = compiled.model.clone();
+            program.compiled = compiled;
+        }
+        Ok(self)
+    }
+
     /// Prints the warnings: an answer may be worth less than it seems.
     pub(crate) fn warn(&self) {
         self.warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
@@ -100,7 +205,31 @@ fn again(args: &ModelArgs) -> String {
     words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?])).flatten());
     words.extend(args.property.iter().flat_map(|name| ["--property".to_owned(), name.clone()]));
     words.extend(args.all_views.then(|| "--all-views".to_owned()));
+    let program = &args.program;
+    words.extend(program.label.iter().flat_map(|label| ["--label".to_owned(), label.clone()]));
+    words.extend(program.deadlock.then(|| "--deadlock".to_owned()));
+    words.extend(program.no_reduction.then(|| "--no-reduction".to_owned()));
+    words.extend(program.max_threads.iter().flat_map(|most| ["--max-threads".to_owned(), most.to_string()]));
+    let dialect = program.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
+    words.extend(dialect.iter().flat_map(|dialect| ["--dialect".to_owned(), dialect.get_name().to_owned()]));
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+impl ModelArgs {
+    fn refuse_program_options(&self, file: &str) -> Result<()> {
+        let program = &self.program;
+        let given = [
+            ("--dialect", program.dialect.is_some()),
+            ("--label", !program.label.is_empty()),
+            ("--deadlock", program.deadlock),
+            ("--max-threads", program.max_threads.is_some()),
+            ("--no-reduction", program.no_reduction),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => bail!("{option} is only for programs, and {file} is no .bp file"),
+            None => Ok(()),
+        }
+    }
 }
 
 fn refuse(errors: &[Diagnostic], sources: &[Option<&Source>]) -> BadInput {

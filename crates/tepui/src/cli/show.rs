@@ -7,12 +7,13 @@ use anyhow::{Context as _, Result, bail};
 use comfy_table::Table;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
+use tepui_lang::boolean::{creates_threads, explain, print_program};
 use tepui_lang::pushdown::{print_cpds, print_init, print_pds, print_spec};
 use tepui_model::pushdown::{Action, Model, Thread};
-use tepui_report::grouped;
+use tepui_report::{count, grouped};
 
 use super::args::{ShowArgs, ShowFormat};
-use super::input::{Loaded, load};
+use super::input::{Loaded, LoadedProgram, PLACES_SHOWN, load};
 use super::{Exit, print};
 
 /// Runs `tepui show`.
@@ -22,6 +23,11 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     let text = match args.format {
         ShowFormat::Human => summary(&loaded),
         ShowFormat::Json => json(&loaded),
+        ShowFormat::Bp => print_program(&program(&loaded)?.program),
+        ShowFormat::Reduced => {
+            let LoadedProgram { program, compiling, .. } = program(&loaded)?;
+            explain(program, compiling.options(PLACES_SHOWN))?
+        }
         ShowFormat::Cpds => print_cpds(model),
         ShowFormat::Pds => print_pds(model),
         ShowFormat::Init => print_init(model),
@@ -51,6 +57,10 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
+fn program(loaded: &Loaded) -> Result<&LoadedProgram> {
+    loaded.program.as_ref().with_context(|| format!("{} is no program", loaded.file))
+}
+
 /// The model must survive, and what a file's name promises must be in it.
 fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Result<()> {
     let written = match format {
@@ -65,6 +75,8 @@ fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Resul
         }
     }
     let promised = match output.extension().and_then(|extension| extension.to_str()) {
+        Some("bp") if format == ShowFormat::Reduced => None,
+        Some("bp") => Some((ShowFormat::Bp, "bp")),
         Some("cpds") => Some((ShowFormat::Cpds, "cpds")),
         Some("pds") => Some((ShowFormat::Pds, "pds")),
         Some("init") => Some((ShowFormat::Init, "init")),
@@ -107,7 +119,18 @@ fn conceivable_views(model: &Model) -> String {
 fn summary(loaded: &Loaded) -> String {
     let model = &loaded.model;
     let finite = finite_context(&Compiled::new(model));
-    let mut out = format!("{}: a concurrent pushdown system\n\n", loaded.file);
+    let mut out = match &loaded.program {
+        None => format!("{}: a concurrent pushdown system\n\n", loaded.file),
+        Some(LoadedProgram { program, compiling, .. }) => {
+            let (shared, procedures) = (program.shared.len() as u64, program.procedures.len() as u64);
+            let sizes = format!("{}, {}", count(shared, "shared variable"), count(procedures, "procedure"));
+            let threads = match creates_threads(program, compiling.reduce) {
+                true => format!("  threads are created: what follows has places for {}\n", model.threads().len()),
+                false => String::new(),
+            };
+            format!("{}: a Boolean program with {sizes}; compiled:\n{threads}\n", loaded.file)
+        }
+    };
     let _ = writeln!(out, "  shared states  {}", grouped(u64::from(model.shared().count())));
     let _ = writeln!(out, "  threads        {}", model.threads().len());
     let _ = writeln!(out, "  initial state  {}", model.display_state(model.init()));
@@ -138,7 +161,11 @@ fn summary(loaded: &Loaded) -> String {
     }
     for property in model.properties() {
         let patterns: Vec<_> = property.never.iter().map(|pattern| model.display_pattern(pattern)).collect();
-        let _ = write!(out, "\n  never {}: {}", property.name, patterns.join(" or "));
+        let patterns = match patterns.as_slice() {
+            [] => "nothing in the model can violate it".to_owned(),
+            patterns => patterns.join(" or "),
+        };
+        let _ = write!(out, "\n  never {}: {patterns}", property.name);
     }
     out.trim_end().to_owned() + "\n"
 }

@@ -4,13 +4,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching};
+use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching, Verified};
 use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_lang::boolean::THREAD_LIMIT;
 use tepui_model::pushdown::Model;
 use tepui_report::Report;
+use tepui_report::program::{Run, tell};
 
 use super::args::{ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
-use super::input::{Loaded, load};
+use super::input::{Loaded, LoadedProgram, load};
 use super::limits::{Limits, Watch};
 use super::{Exit, evidence, print};
 
@@ -92,23 +94,28 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     let budget = Budget::unlimited();
     let limits = Limits { timeout: args.timeout, memory: args.memory, progress: args.format == Format::Human };
     let watch = Watch::start(&budget, limits);
-    let outcome = tepui::verify(&loaded.model, options, &budget);
-    let mut outcome = outcome.map_err(|missing| explain_matching(&loaded.model, &missing))?;
+    let mut answer = answer(loaded, options, &budget)?;
     if args.self_check {
         // A failed check shows in the verdict: the answers it concerns become unknown.
-        let _ = tepui::self_check(&loaded.model, &mut outcome);
+        let _ = tepui::self_check(&answer.model, &mut answer.outcome);
     }
+    let Answer { model, outcome, runs } = answer;
+    // That there are places for all threads is no property of the program.
+    let of_program = model.properties().iter().filter(|property| property.name != THREAD_LIMIT).cloned().collect();
+    let model = model.with_properties(of_program)?;
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
-    let written = write_files(loaded, args, certificate, &outcome);
+    let written = write_files(&model, &runs, args, certificate, &outcome);
     let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
     let asked = (certificate.is_some(), args.trace.is_some());
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
     let report = Report {
-        model: &loaded.model,
+        model: &model,
+        runs: &runs,
+        stacks: args.stacks,
         file: &loaded.file,
         again: &loaded.again,
         warnings: &loaded.warning_lines,
@@ -134,13 +141,42 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     })
 }
 
-fn write_files(loaded: &Loaded, args: &RunArgs, certificate: Option<&Path>, outcome: &Outcome) -> Result<()> {
+/// An outcome, the model that it is about, and for a program the executions that violate its properties.
+struct Answer {
+    model: Model,
+    outcome: Outcome,
+    runs: Vec<Option<Run>>,
+}
+
+fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
+    let Some(LoadedProgram { program, source, compiling, .. }) = &loaded.program else {
+        let outcome = tepui::verify(&loaded.model, options, budget);
+        let outcome = outcome.map_err(|missing| explain_matching(&loaded.model, &missing))?;
+        return Ok(Answer { model: loaded.model.clone(), outcome, runs: Vec::new() });
+    };
+    let Verified { outcome, compiled, executions } = tepui::verify_program(program, compiling, options, budget)?;
+    let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
+    let runs = executions.iter().map(run).collect();
+    let model = compiled.model;
+    Ok(Answer { model, outcome, runs })
+}
+
+fn write_files(
+    model: &Model,
+    runs: &[Option<Run>],
+    args: &RunArgs,
+    certificate: Option<&Path>,
+    outcome: &Outcome,
+) -> Result<()> {
     if let (Some(path), Some(proof)) = (certificate, outcome.evidence()) {
         evidence::write(path, &proof.certificate.to_text())?;
     }
     if let Some(path) = &args.trace {
-        let traces: String = outcome.properties.iter().filter_map(|p| trace_text(&loaded.model, &p.verdict)).collect();
-        if !traces.is_empty() {
+        let traces: String = match path.extension().is_some_and(|extension| extension == "json") {
+            true => tepui_report::json::traces(model, outcome, runs),
+            false => outcome.properties.iter().filter_map(|p| trace_text(model, &p.verdict)).collect(),
+        };
+        if outcome.status() == Status::Unsafe {
             evidence::write(path, &traces)?;
         }
     }

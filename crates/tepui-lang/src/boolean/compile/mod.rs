@@ -24,6 +24,7 @@
 //! [`settle`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
 //! what follows.
 
+mod explain;
 mod layout;
 mod legend;
 mod model;
@@ -36,6 +37,7 @@ mod variables;
 use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
+pub use explain::explain;
 pub use legend::{Frame, Legend, Meaning, Phase};
 pub(super) use model::assertion;
 
@@ -131,6 +133,13 @@ enum Effect {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge(String);
 
+impl TooLarge {
+    /// A reason in words.
+    pub fn new(why: String) -> Self {
+        Self(why)
+    }
+}
+
 impl std::fmt::Display for TooLarge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -143,7 +152,7 @@ impl std::error::Error for TooLarge {}
 pub const THREAD_LIMIT: &str = "thread-limit";
 
 /// The name of the property that some thread can move, or all have ended.
-pub const DEADLOCK: &str = "deadlock";
+pub const DEADLOCK: &str = "deadlock-freedom";
 
 /// How to compile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -78,7 +78,7 @@ impl Steps<'_> {
     }
 
     /// Whether others can neither see nor hinder the next step of a thread.
-    fn goes_on_alone(&self, point: &Point) -> bool {
+    pub(super) fn goes_on_alone(&self, point: &Point) -> bool {
         let Some(action) = self.next_action(point) else { return false };
         let local = |expression: &Expression| !reads_shared(expression);
         match action {
@@ -94,7 +94,7 @@ impl Steps<'_> {
     }
 
     /// Whether the next step in an atomic section belongs to the one before.
-    fn goes_on_inside(&self, point: &Point) -> bool {
+    pub(super) fn goes_on_inside(&self, point: &Point) -> bool {
         let Some(action) = self.next_action(point) else { return false };
         match action {
             Action::Assume(_) | Action::Wait(_) | Action::Lock(_) | Action::Assign { constraint: Some(_), .. } => {

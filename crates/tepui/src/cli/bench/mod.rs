@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value};
 
-use super::args::{BenchArgs, BenchTable, ModelArgs};
+use super::args::{BenchArgs, BenchTable, ModelArgs, ProgramArgs};
 use super::input::load;
 use super::{Exit, print};
 use run::Runner;
@@ -132,6 +132,7 @@ fn name(model: &Path) -> String {
 /// Reads a model as the runs will.
 fn read(file: &Path) -> Result<Model> {
     let model = file.to_owned();
-    let args = ModelArgs { model, init: None, target: None, property: Vec::new(), all_views: false };
+    let program = ProgramArgs::default();
+    let args = ModelArgs { model, init: None, target: None, property: Vec::new(), all_views: false, program };
     Ok(load(&args, None)?.model)
 }

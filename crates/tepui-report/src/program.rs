@@ -1,0 +1,190 @@
+//! Executions of programs, in the terms of their source.
+
+use serde::Serialize;
+use tepui_lang::boolean::{Execution, print_head};
+use tepui_lang::source::Source;
+use tepui_model::program::run::{Frame, Runner, State};
+use tepui_model::program::{Action, Program};
+
+/// The longest text of a statement that is shown.
+const LONGEST: usize = 60;
+
+/// An execution of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Run {
+    /// The shared variables at the start, with their values.
+    pub start: Vec<(String, String)>,
+    /// What happens.
+    pub steps: Vec<Moment>,
+    /// What is wrong at the end.
+    pub end: Vec<String>,
+}
+
+/// A step of an execution.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Moment {
+    /// The thread: the procedure that it runs, with a number where several do.
+    pub thread: String,
+    /// The procedure that it is in.
+    pub procedure: String,
+    /// Where the statement begins.
+    pub line: usize,
+    /// In which column.
+    pub column: usize,
+    /// The statement.
+    pub statement: String,
+    /// The variables that changed, with their new values; and those of a procedure that was entered.
+    pub changed: Vec<(String, String)>,
+    /// The procedures that the thread is in afterwards, each with its line, the last one called at the end.
+    pub stack: Vec<(String, usize)>,
+    /// Whether the step fails an assertion.
+    pub failed: bool,
+    /// Whether it does nothing but go on.
+    #[serde(skip)]
+    pub moves_only: bool,
+}
+
+impl Run {
+    /// How many times another thread goes on, and once for the first.
+    pub fn contexts(&self) -> u32 {
+        let switches = self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count();
+        u32::try_from(switches + usize::from(!self.steps.is_empty())).unwrap_or(u32::MAX)
+    }
+}
+
+/// Tells an execution in the terms of the source.
+pub fn tell(program: &Program, source: &Source, execution: &Execution) -> Run {
+    let last = execution.steps.last().map_or(&execution.start, |(_, step)| &step.after);
+    let teller = Teller { program, source, names: names(program, execution) };
+    let shared = program.shared.iter().zip(&execution.start.shared);
+    let start = shared.map(|(variable, &value)| (variable.name.clone(), program.value_name(variable.kind, value)));
+    let mut before = &execution.start;
+    let mut steps = Vec::new();
+    for (thread, step) in &execution.steps {
+        steps.push(teller.moment(*thread, step.at, step.failed, before, &step.after));
+        before = &step.after;
+    }
+    let failed = steps.last().is_some_and(|step| step.failed);
+    Run { start: start.collect(), end: if failed { Vec::new() } else { teller.end(last) }, steps }
+}
+
+/// Threads are named after the procedure that they run.
+fn names(program: &Program, execution: &Execution) -> Vec<String> {
+    let mut first: Vec<Option<usize>> = Vec::new();
+    let states = std::iter::once(&execution.start).chain(execution.steps.iter().map(|(_, step)| &step.after));
+    for state in states {
+        first.resize(first.len().max(state.threads.len()), None);
+        for (thread, found) in state.threads.iter().zip(&mut first) {
+            *found = found.or(thread.frames.first().map(|frame| frame.procedure));
+        }
+    }
+    let plain: Vec<_> = first.into_iter().map(|procedure| procedure.unwrap_or(program.main)).collect();
+    let name = |(thread, procedure): (usize, &usize)| {
+        let text = &program.procedures[*procedure].name;
+        let alike = |others: &[usize]| others.iter().filter(|other| *other == procedure).count();
+        if alike(&plain) == 1 { text.clone() } else { format!("{text}#{}", alike(&plain[..=thread])) }
+    };
+    plain.iter().enumerate().map(name).collect()
+}
+
+struct Teller<'a> {
+    program: &'a Program,
+    source: &'a Source,
+    names: Vec<String>,
+}
+
+impl Teller<'_> {
+    fn moment(&self, thread: usize, at: (usize, usize), failed: bool, before: &State, after: &State) -> Moment {
+        let (line, column) = self.place(at);
+        Moment {
+            thread: self.names[thread].clone(),
+            procedure: self.program.procedures[at.0].name.clone(),
+            line,
+            column,
+            statement: self.statement(at),
+            changed: self.changed(thread, before, after),
+            stack: after.threads[thread].frames.iter().map(|frame| self.frame(frame)).collect(),
+            failed,
+            moves_only: self.moves_only(at),
+        }
+    }
+
+    fn moves_only(&self, (procedure, position): (usize, usize)) -> bool {
+        let statement = self.program.procedures[procedure].statements.get(position);
+        matches!(statement.map(|statement| &statement.action), Some(Action::Skip | Action::Goto(_)))
+    }
+
+    fn frame(&self, frame: &Frame) -> (String, usize) {
+        (self.program.procedures[frame.procedure].name.clone(), self.place((frame.procedure, frame.position)).0)
+    }
+
+    /// Line and column of a statement; of the procedure's last one for its end.
+    fn place(&self, (procedure, position): (usize, usize)) -> (usize, usize) {
+        let procedure = &self.program.procedures[procedure];
+        match procedure.statements.get(position).or(procedure.statements.last()) {
+            Some(statement) => self.source.position(statement.text.0 as usize),
+            None => (procedure.line as usize, 1),
+        }
+    }
+
+    fn statement(&self, (procedure, position): (usize, usize)) -> String {
+        let Some(statement) = self.program.procedures[procedure].statements.get(position) else {
+            return "end".to_owned();
+        };
+        let text = self.source.text.get(statement.text.0 as usize..statement.text.1 as usize).unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let has_blocks = matches!(statement.action, Action::If(..) | Action::While(..) | Action::Atomic(_));
+        let text = match has_blocks || text.is_empty() {
+            true => print_head(self.program, procedure, position),
+            false => text.trim_end_matches(';').to_owned(),
+        };
+        match text.char_indices().nth(LONGEST) {
+            Some((cut, _)) => format!("{} ...", &text[..cut]),
+            None => text,
+        }
+    }
+
+    fn changed(&self, thread: usize, before: &State, after: &State) -> Vec<(String, String)> {
+        let mut changed = Vec::new();
+        for (number, variable) in self.program.shared.iter().enumerate() {
+            if before.shared[number] != after.shared[number] {
+                changed.push((variable.name.clone(), self.program.value_name(variable.kind, after.shared[number])));
+            }
+        }
+        let (old, new) = (&before.threads[thread].frames, &after.threads[thread].frames);
+        let Some(frame) = new.last() else { return changed };
+        let procedure = &self.program.procedures[frame.procedure];
+        let known = old.get(new.len() - 1).filter(|_| old.len() >= new.len());
+        for (number, variable) in procedure.locals.iter().enumerate() {
+            let value = frame.locals[number];
+            let shown = known.map_or(number < procedure.parameters, |known| known.locals[number] != value);
+            if shown {
+                changed.push((variable.name.clone(), self.program.value_name(variable.kind, value)));
+            }
+        }
+        changed
+    }
+
+    /// Where threads stand that have not ended.
+    fn end(&self, state: &State) -> Vec<String> {
+        let runner = Runner::new(self.program);
+        let stuck = runner.stuck(state);
+        let mut end = Vec::new();
+        for &label in &runner.reached(state) {
+            end.push(format!("label {} is reached", self.program.unreachable[label].label));
+        }
+        if !stuck {
+            return end;
+        }
+        for (number, thread) in state.threads.iter().enumerate() {
+            let Some(frame) = thread.frames.last() else { continue };
+            let position = runner.first_of(frame.procedure, frame.position);
+            let does = match thread.asleep {
+                true => "sleeps before".to_owned(),
+                false => format!("is blocked at line {}:", self.place((frame.procedure, position)).0),
+            };
+            end.push(format!("{} {does} {}", self.names[number], self.statement((frame.procedure, position))));
+        }
+        end
+    }
+}

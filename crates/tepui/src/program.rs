@@ -1,0 +1,306 @@
+//! From a Boolean program to an outcome.
+//!
+//! A program whose threads are all there from the start is one model. Where threads are created, their number is a
+//! bound like any other: [`Creating`] is an engine whose bound is the number of places for threads, and which lets
+//! other engines answer for each number. When places are never wanting, the answer is for any number.
+
+use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
+use tepui_lang::boolean::{self, Compiled, Execution, THREAD_LIMIT, TooLarge, compile, creates_threads, retrace};
+use tepui_model::program::Program;
+use tepui_model::pushdown::{Model, Property};
+
+use crate::verify::{Options, verify};
+
+/// How a program becomes a model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Compiling {
+    /// The most threads at the same time, where threads are created.
+    pub max_threads: u32,
+    /// Whether the model may be made smaller where no verdict depends on it.
+    pub reduce: bool,
+    /// Whether it is asked for deadlocks.
+    pub deadlock: bool,
+    /// The properties that are asked for; all, if none is named.
+    pub properties: Vec<String>,
+    /// Whether the properties are left aside.
+    pub no_properties: bool,
+}
+
+impl Default for Compiling {
+    fn default() -> Self {
+        Self { max_threads: 6, reduce: true, deadlock: false, properties: Vec::new(), no_properties: false }
+    }
+}
+
+/// What was found out about a program.
+pub struct Verified {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The model that it is about; where threads are created, the one with the most places.
+    pub compiled: Compiled,
+    /// For each property the execution that violates it.
+    pub executions: Vec<Option<Execution>>,
+}
+
+impl Compiling {
+    /// The model of a program with places for some threads, where threads are created.
+    pub fn compile(&self, program: &Program, places: u32) -> Result<Compiled, TooLarge> {
+        let compiled = compile(program, self.options(places))?;
+        let wanted = |property: &&Property| {
+            let named = self.properties.is_empty() || self.properties.contains(&property.name);
+            property.name == THREAD_LIMIT || (named && !self.no_properties)
+        };
+        let properties = compiled.model.properties().iter().filter(wanted).cloned().collect();
+        let Compiled { model, legend } = compiled;
+        let model = model.with_properties(properties).map_err(|malformed| TooLarge::new(malformed.to_string()))?;
+        Ok(Compiled { model, legend })
+    }
+
+    /// What the compiler is told.
+    pub fn options(&self, places: u32) -> boolean::Options {
+        boolean::Options { places: places as usize, reduce: self.reduce, deadlock: self.deadlock }
+    }
+
+    /// All numbers of places that a model of a program may have, smallest first.
+    pub fn places(&self, program: &Program) -> std::ops::RangeInclusive<u32> {
+        match creates_threads(program, self.reduce) {
+            true => 1..=self.max_threads,
+            false => 1..=1,
+        }
+    }
+}
+
+/// Verifies the properties of a program.
+pub fn verify_program(
+    program: &Program,
+    compiling: &Compiling,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Verified, TooLarge> {
+    let first = compiling.compile(program, 1)?;
+    if !creates_threads(program, compiling.reduce) {
+        let outcome = answer(&first.model, options, budget);
+        return Ok(conclude(program, outcome, first, &mut |_| None));
+    }
+    let names: Vec<_> = first.model.properties().iter().map(|property| property.name.clone()).collect();
+    let mut properties: Vec<_> = names.into_iter().filter(|name| name != THREAD_LIMIT).collect();
+    if properties.is_empty() {
+        properties.push("views".to_owned());
+    }
+    let task = Task {
+        properties: properties.clone(),
+        bound_limit: Some(vec![compiling.max_threads]),
+        prove: options.prove,
+        list_views: options.list_views,
+    };
+    let mut engine = Creating {
+        program,
+        compiling,
+        options,
+        properties,
+        places: 0,
+        now: None,
+        refuted: Vec::new(),
+        too_large: None,
+    };
+    let mut outcome = drive(&mut engine, &task, &mut budget.clone());
+    if let Some(too_large) = engine.too_large {
+        return Err(too_large);
+    }
+    let (last, compiled) = engine.now.ok_or_else(|| TooLarge::new("no thread may run".to_owned()))?;
+    outcome.engine = last.engine;
+    outcome.stored = last.stored;
+    outcome.remarks.extend(last.remarks);
+    let mut refuted = engine.refuted;
+    let mut execution = |name: &str| {
+        let index = refuted.iter().position(|(refuted, _)| refuted == name)?;
+        Some(refuted.swap_remove(index).1)
+    };
+    Ok(conclude(program, outcome, compiled, &mut execution))
+}
+
+fn answer(model: &Model, options: &Options, budget: &Budget) -> Outcome {
+    let task = || Task { properties: Vec::new(), bound_limit: None, prove: true, list_views: false };
+    // A program has no matching that could be wrong.
+    verify(model, options, budget)
+        .unwrap_or_else(|wrong| Outcome::not_applicable("auto", "symbols", &task(), &wrong.to_string()))
+}
+
+/// Executions of the program for all violations; a violation without one is not believed.
+fn conclude(
+    program: &Program,
+    mut outcome: Outcome,
+    compiled: Compiled,
+    known: &mut dyn FnMut(&str) -> Option<Result<Execution, String>>,
+) -> Verified {
+    let mut executions = Vec::new();
+    let mut doubts = None;
+    for property in &outcome.properties {
+        let found = match &property.verdict {
+            Verdict::Unsafe(refuted) => {
+                let known = known(&property.name);
+                Some(known.unwrap_or_else(|| execution(program, &compiled, refuted.trace(), &property.name)))
+            }
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        };
+        executions.push(match found {
+            Some(Ok(execution)) => Some(execution),
+            Some(Err(why)) => {
+                doubts = Some(why);
+                None
+            }
+            None => None,
+        });
+    }
+    if let Some(why) = doubts {
+        outcome.distrust(Status::Unsafe, &format!("the program's interpreter cannot follow a trace: {why}"));
+    }
+    Verified { outcome, compiled, executions }
+}
+
+/// The execution of a program that a trace of its model stands for.
+pub fn execution(
+    program: &Program,
+    compiled: &Compiled,
+    trace: &tepui_cert::Trace,
+    property: &str,
+) -> Result<Execution, String> {
+    let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
+    retrace(program, compiled, property, &trace.start, &steps)
+}
+
+/// An engine whose bound is the number of threads that there may be at the same time.
+struct Creating<'a> {
+    program: &'a Program,
+    compiling: &'a Compiling,
+    options: &'a Options,
+    properties: Vec<String>,
+    places: u32,
+    /// The last answer, and what it is about.
+    now: Option<(Outcome, Compiled)>,
+    refuted: Vec<(String, Result<Execution, String>)>,
+    too_large: Option<TooLarge>,
+}
+
+impl Creating<'_> {
+    fn outcome(&self) -> Option<&Outcome> {
+        self.now.as_ref().map(|(outcome, _)| outcome)
+    }
+
+    fn verdict(&self, name: &str) -> Option<&Verdict> {
+        let properties = &self.outcome()?.properties;
+        properties.iter().find(|property| property.name == name).map(|property| &property.verdict)
+    }
+
+    /// Whether some execution wants more threads than there are places for; unknown, if a limit was in the way.
+    fn wants_more(&self) -> Option<bool> {
+        match self.verdict(THREAD_LIMIT) {
+            None | Some(Verdict::Safe(_)) => Some(false),
+            Some(Verdict::Unsafe(_)) => Some(true),
+            Some(Verdict::Unknown(_)) => None,
+        }
+    }
+
+    /// Why the answer for these places is not complete.
+    fn stop(&self) -> Option<Stop> {
+        let unknown = self.outcome()?.properties.iter().find_map(|property| match &property.verdict {
+            Verdict::Unknown(reason) => Some(reason.clone()),
+            Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+        });
+        match unknown? {
+            // Bounded exploration goes on with more threads.
+            Reason::Limit(Limit::Bound) if !self.options.prove => None,
+            Reason::Limit(limit) => Some(Stop::Limit(limit)),
+            Reason::GaveUp(why) | Reason::NotApplicable(why) | Reason::SelfCheckFailed(why) => Some(Stop::GaveUp(why)),
+        }
+    }
+}
+
+impl Engine for Creating<'_> {
+    fn name(&self) -> &'static str {
+        self.outcome().map_or("auto", |outcome| outcome.engine)
+    }
+
+    fn resource(&self) -> &'static str {
+        "threads"
+    }
+
+    fn next_bound(&self) -> Bound {
+        Bound::on(&["threads"], &[self.places + 1])
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Round {
+        self.places += 1;
+        let compiled = match self.compiling.compile(self.program, self.places) {
+            Ok(compiled) => compiled,
+            Err(too_large) => {
+                let stopped = Some(Stop::GaveUp(too_large.to_string()));
+                self.too_large = self.now.is_none().then_some(too_large);
+                return Round { stopped, ..Round::default() };
+            }
+        };
+        let outcome = answer(&compiled.model, self.options, budget);
+        let last = outcome.iterations.last().cloned();
+        let status = |name: &String| outcome.properties.iter().find(|p| p.name == *name).map(|p| p.verdict.status());
+        let violated = (0..self.properties.len()).filter(|&i| status(&self.properties[i]) == Some(Status::Unsafe));
+        let violated: Vec<_> = violated.collect();
+        let state_bytes = outcome.state_bytes;
+        self.now = Some((outcome, compiled));
+        let stopped = self.stop().or_else(|| {
+            let more = !violated.is_empty() && violated.len() < self.properties.len() && self.options.prove;
+            let why = "a violation was found; more threads were not tried for the other properties";
+            (more && self.wants_more() == Some(true)).then(|| Stop::GaveUp(why.to_owned()))
+        });
+        Round {
+            states: last.as_ref().map_or(0, |last| last.states),
+            views: last.as_ref().map_or(0, |last| last.views),
+            steps: last.as_ref().map_or(0, |last| last.steps),
+            state_bytes,
+            violated,
+            exhausted: self.wants_more() == Some(false),
+            test_due: self.wants_more() == Some(false),
+            open: 0,
+            stopped,
+        }
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        Ok(self.outcome().filter(|_| self.wants_more() == Some(false)).and_then(Outcome::evidence).cloned())
+    }
+
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let name = self.properties[property].clone();
+        let missing = || Stop::GaveUp("the trace is missing".to_owned());
+        let (trace, bound) = match self.verdict(&name) {
+            Some(Verdict::Unsafe(refuted)) => (refuted.trace().clone(), refuted.bound()),
+            _ => return Err(missing()),
+        };
+        let (_, compiled) = self.now.as_ref().ok_or_else(missing)?;
+        let found = execution(self.program, compiled, &trace, &name);
+        self.refuted.push((name, found));
+        Ok((trace, bound.or(Some(Bound::on(&["threads"], &[self.places])))))
+    }
+
+    fn views(&self) -> Vec<String> {
+        self.outcome().map(|outcome| outcome.views.clone()).unwrap_or_default()
+    }
+
+    fn violating(&self) -> Vec<String> {
+        self.outcome().map(|outcome| outcome.violating.clone()).unwrap_or_default()
+    }
+
+    fn obstacles(&self) -> Vec<String> {
+        let Some(Verdict::Unsafe(refuted)) = self.verdict(THREAD_LIMIT) else {
+            return self.outcome().map(|outcome| outcome.obstacles.clone()).unwrap_or_default();
+        };
+        let line = self.now.as_ref().and_then(|(_, compiled)| {
+            let step = refuted.trace().steps.last()?;
+            Some(compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
+        });
+        let line = line.map_or(String::new(), |line| format!(" at line {line}"));
+        vec![format!(
+            "threads are started{line} while {} run already: nothing is known about more of them at the same time",
+            self.places
+        )]
+    }
+}

@@ -1,0 +1,113 @@
+//! Every example program: the answers must be those that its header promises, with and without reductions; what is
+//! printed is the same program.
+//!
+//! The header's lines: `// expect: PROPERTY safe|unsafe`, for a program whose `main` starts adders and stoppers
+//! `// expect A+B: ...` for so many of them, and `// options: --deadlock`.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use tepui::{Compiling, Options, self_check, verify_program};
+use tepui_core::{Budget, Status};
+use tepui_lang::boolean::{Dialect, print_program, read_program};
+use tepui_lang::source::Source;
+use tepui_model::program::Program;
+use tepui_tests::programs::{Limits, explore};
+
+struct Example {
+    name: String,
+    program: Program,
+    deadlock: bool,
+    expected: Vec<(String, String)>,
+}
+
+fn read(name: &str, text: &str) -> Program {
+    let source = Source::new(name, text.as_bytes());
+    assert_eq!(Dialect::of(&source), Dialect::Tepui, "{name}");
+    read_program(&source, Dialect::Tepui, &[]).unwrap_or_else(|errors| panic!("{name}: {errors:#?}")).program
+}
+
+/// The text with other numbers of threads.
+fn with_threads(text: &str, adders: &str, stoppers: &str) -> String {
+    let count = |text: &str, thread: &str, count: &str| -> String {
+        let from = text.find(&format!("thread {thread}() * ")).unwrap();
+        let end = from + text[from..].find(';').unwrap();
+        format!("{}thread {thread}() * {count}{}", &text[..from], &text[end..])
+    };
+    count(&count(text, "adder", adders), "stopper", stoppers)
+}
+
+fn examples() -> Vec<Example> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "bp"));
+    files.sort();
+    let mut examples: Vec<Example> = Vec::new();
+    for file in files {
+        let (text, name) = (std::fs::read_to_string(&file).unwrap(), file.file_name().unwrap().to_str().unwrap());
+        let deadlock = text.contains("// options: --deadlock");
+        for line in text.lines().filter_map(|line| line.strip_prefix("// expect")) {
+            let (threads, claim) = line.split_once(':').unwrap();
+            let (property, verdict) = claim.trim().split_once(' ').unwrap();
+            let (name, program) = match threads.trim().split_once('+') {
+                Some((adders, stoppers)) => {
+                    let text = with_threads(&text, adders, stoppers);
+                    (format!("{name} {}", threads.trim()), read(name, &text))
+                }
+                None => (name.to_owned(), read(name, &text)),
+            };
+            let expected = (property.to_owned(), verdict.to_owned());
+            match examples.iter_mut().find(|example| example.name == name) {
+                Some(example) => example.expected.push(expected),
+                None => examples.push(Example { name, program, deadlock, expected: vec![expected] }),
+            }
+        }
+    }
+    assert!(examples.len() >= 20, "only {} examples", examples.len());
+    examples
+}
+
+#[test]
+fn examples_are_what_their_headers_say() {
+    for Example { name, program, deadlock, expected } in examples() {
+        for reduce in [true, false] {
+            let compiling = Compiling { reduce, deadlock, ..Compiling::default() };
+            let mut verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
+            assert_eq!(self_check(&verified.compiled.model, &mut verified.outcome), Ok(()), "{name}");
+            let found = verified.outcome.properties.iter();
+            let found = found.map(|p| (p.name.clone(), p.verdict.status().word().to_owned()));
+            let (mut found, mut expected) = (found.collect::<Vec<_>>(), expected.clone());
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected, "{name}, reduce {reduce}");
+            let violated = verified.outcome.properties.iter().filter(|p| p.verdict.status() == Status::Unsafe).count();
+            assert_eq!(verified.executions.iter().flatten().count(), violated, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_interpreter_agrees_with_the_headers() {
+    for Example { name, program, deadlock, expected } in examples() {
+        let found = explore(&program, Limits { threads: 6, frames: 3, states: 40_000 });
+        let wrong = found.bad() || (deadlock && found.stuck);
+        if found.complete {
+            assert_eq!(wrong, expected.iter().any(|(_, verdict)| verdict == "unsafe"), "{name}");
+        } else if wrong {
+            assert!(expected.iter().any(|(_, verdict)| verdict == "unsafe"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn examples_printed_and_read_again_are_the_same_model() {
+    for Example { name, program, deadlock, .. } in examples() {
+        let again = read(&name, &print_program(&program));
+        for reduce in [true, false] {
+            let compiling = Compiling { reduce, deadlock, ..Compiling::default() };
+            let digest = |program| compiling.compile(program, 2).unwrap().model.digest();
+            assert_eq!(digest(&again), digest(&program), "{name}");
+        }
+    }
+}
