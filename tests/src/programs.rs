@@ -40,6 +40,11 @@ pub struct Limits {
 
 /// Runs a program in every way within limits.
 pub fn explore(program: &Program, limits: Limits) -> Found {
+    explore_with(program, limits, &mut |_| {})
+}
+
+/// The same, and calls back for every state.
+pub fn explore_with(program: &Program, limits: Limits, visit: &mut dyn FnMut(&State)) -> Found {
     let runner = Runner::new(program);
     let mut found = Found { complete: true, ..Found::default() };
     let (mut seen, mut open): (HashSet<State>, Vec<State>) = (HashSet::new(), Vec::new());
@@ -49,6 +54,7 @@ pub fn explore(program: &Program, limits: Limits) -> Found {
         }
     }
     while let Some(state) = open.pop() {
+        visit(&state);
         found.reached.extend(runner.reached(&state));
         found.stuck |= runner.stuck(&state);
         for thread in 0..state.threads.len() {

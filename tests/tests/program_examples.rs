@@ -13,7 +13,9 @@ use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
-use tepui_tests::programs::{Limits, explore};
+use tepui_model::program::run::{Frame, State};
+use tepui_report::invariant::Invariant;
+use tepui_tests::programs::{Limits, explore, explore_with};
 
 struct Example {
     name: String,
@@ -110,4 +112,59 @@ fn examples_printed_and_read_again_are_the_same_model() {
             assert_eq!(digest(&again), digest(&program), "{name}");
         }
     }
+}
+
+/// Whether values are those that a part of an invariant states.
+fn agrees(program: &Program, values: &serde_json::Value, state: &State, frame: Option<&Frame>) -> bool {
+    let shared = program.shared.iter().zip(&state.shared);
+    let local = frame.iter().flat_map(|frame| program.procedures[frame.procedure].locals.iter().zip(&frame.locals));
+    shared.chain(local).all(|(variable, &value)| {
+        values[&variable.name].as_str().is_none_or(|stated| stated == program.value_name(variable.kind, value))
+    })
+}
+
+#[test]
+fn invariants_hold_in_every_state() {
+    let mut checked = 0;
+    for Example { name, program, expected, .. } in examples() {
+        let threads = program.procedures[program.main].statements.len();
+        if expected.iter().any(|(_, verdict)| verdict == "unsafe") || name == "pool.bp" {
+            continue;
+        }
+        let compiling = Compiling { every_step: true, ..Compiling::default() };
+        let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
+        let certificate = &verified.outcome.evidence().unwrap().certificate;
+        let invariant = Invariant::of(&program, &verified.compiled.legend, &certificate.lemmas[0]).json();
+        let place = |frame: &Frame| {
+            let procedure = &program.procedures[frame.procedure];
+            (
+                procedure.name.clone(),
+                procedure.statements.get(frame.position).map(|statement| u64::from(statement.line)),
+            )
+        };
+        let at = |value: &serde_json::Value| (value["procedure"].as_str().unwrap().to_owned(), value["line"].as_u64());
+        let lines: Vec<_> = invariant["lines"].as_array().unwrap().iter().map(|line| (at(line), line)).collect();
+        let pairs = invariant["pairs"].as_array().unwrap();
+        let pairs: Vec<_> = pairs.iter().map(|pair| ((at(&pair["first"]), at(&pair["second"])), pair)).collect();
+        explore_with(&program, Limits { threads: 6, frames: 3, states: 3_000 }, &mut |state| {
+            let tops: Vec<_> = state.threads.iter().filter_map(|thread| thread.frames.last()).collect();
+            let tops: Vec<_> = tops.into_iter().filter(|frame| frame.procedure != program.main).collect();
+            assert!(threads > 0 && agrees(&program, &invariant["always"], state, None), "{name}: {state:?}");
+            for (index, frame) in tops.iter().enumerate() {
+                let (_, line) = lines.iter().find(|(line, _)| *line == place(frame)).unwrap();
+                assert!(agrees(&program, &line["values"], state, Some(frame)), "{name}: {line} {state:?}");
+                for other in &tops[index + 1..] {
+                    let (one, other) = (place(frame), place(other));
+                    let pair = pairs.iter().find(|((first, second), _)| {
+                        (*first == one && *second == other) || (*first == other && *second == one)
+                    });
+                    let pair = pair.unwrap_or_else(|| panic!("{name}: {one:?} {other:?}")).1;
+                    assert!(pair["together"].as_bool().unwrap(), "{name}: {pair} {state:?}");
+                    assert!(agrees(&program, &pair["values"], state, None), "{name}: {pair} {state:?}");
+                    checked += 1;
+                }
+            }
+        });
+    }
+    assert!(checked > 10_000, "{checked}");
 }

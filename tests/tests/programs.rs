@@ -127,7 +127,7 @@ fn compiled_programs_do_what_the_interpreter_does() {
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
         for reduce in [false, true] {
             let (places, deadlock) = (2 + seed as usize % 2, seed % 3 == 0);
-            let options = boolean::Options { places, reduce, deadlock };
+            let options = boolean::Options { places, reduce, deadlock, ..boolean::Options::default() };
             complete[usize::from(reduce)] += usize::from(compare(&format!("seed {seed}"), &program, options, limits));
         }
     }
@@ -138,7 +138,7 @@ fn compiled_programs_do_what_the_interpreter_does() {
 fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
     for row in corpus() {
         for (places, reduce) in [(1, true), (2, true), (2, false)] {
-            let options = boolean::Options { places, reduce, deadlock: false };
+            let options = boolean::Options { places, reduce, deadlock: false, ..boolean::Options::default() };
             compare(&row.file, &row.program, options, Limits { threads: 0, frames: 4, states: 20_000 });
         }
     }

@@ -62,6 +62,7 @@ pub fn render(report: &Report<'_>) -> String {
             });
         }
     }
+    out.extend(report.invariant.iter().map(|invariant| invariant.render()));
     for next in next_steps(report) {
         let _ = write!(out, "\n  {} {next}", paint(DIM, "next:"));
     }

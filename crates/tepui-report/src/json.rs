@@ -36,6 +36,8 @@ struct Document<'a> {
     certificate: Option<&'a str>,
     views_file: Option<&'a str>,
     warnings: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invariant: Option<Value>,
     properties: Vec<Value>,
     iterations: &'a [Iteration],
 }
@@ -75,6 +77,7 @@ pub fn render(report: &Report<'_>) -> String {
         certificate: report.certificate,
         views_file: report.views,
         warnings: report.warnings,
+        invariant: report.invariant.as_ref().map(|invariant| invariant.json()),
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
             .collect(),

@@ -2,6 +2,7 @@
 
 pub mod diagnostics;
 pub mod human;
+pub mod invariant;
 pub mod json;
 mod numbers;
 pub mod program;
@@ -25,6 +26,8 @@ pub struct Report<'a> {
     pub outcome: &'a Outcome,
     /// For each property of a program the execution that violates it; empty, where the model is no program.
     pub runs: &'a [Option<program::Run>],
+    /// The invariant of a program, if it is asked for and there is one.
+    pub invariant: Option<invariant::Invariant<'a>>,
     /// Whether the procedures that a thread is in are shown at each step of a program.
     pub stacks: bool,
     /// Seconds of wall-clock time.

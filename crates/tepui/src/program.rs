@@ -4,10 +4,14 @@
 //! bound like any other: [`Creating`] is an engine whose bound is the number of places for threads, and which lets
 //! other engines answer for each number. When places are never wanting, the answer is for any number.
 
+use std::sync::Arc;
+
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
-use tepui_lang::boolean::{self, Compiled, Execution, THREAD_LIMIT, TooLarge, compile, creates_threads, retrace};
+use tepui_lang::boolean::{
+    self, CallReturn, Compiled, Execution, THREAD_LIMIT, TooLarge, compile, creates_threads, retrace,
+};
 use tepui_model::program::Program;
-use tepui_model::pushdown::{Model, Property};
+use tepui_model::pushdown::Property;
 
 use crate::verify::{Options, verify};
 
@@ -24,11 +28,23 @@ pub struct Compiling {
     pub properties: Vec<String>,
     /// Whether the properties are left aside.
     pub no_properties: bool,
+    /// Whether every step of the program is a step of the model, so that a proof speaks about every line.
+    pub every_step: bool,
+    /// The call-return relation that the generator test uses, if not what it derives by itself.
+    pub call_return: Option<CallReturn>,
 }
 
 impl Default for Compiling {
     fn default() -> Self {
-        Self { max_threads: 6, reduce: true, deadlock: false, properties: Vec::new(), no_properties: false }
+        Self {
+            max_threads: 6,
+            reduce: true,
+            deadlock: false,
+            properties: Vec::new(),
+            no_properties: false,
+            every_step: false,
+            call_return: None,
+        }
     }
 }
 
@@ -58,7 +74,14 @@ impl Compiling {
 
     /// What the compiler is told.
     pub fn options(&self, places: u32) -> boolean::Options {
-        boolean::Options { places: places as usize, reduce: self.reduce, deadlock: self.deadlock }
+        let keep_dead = self.call_return.is_some_and(CallReturn::keeps_dead);
+        boolean::Options {
+            places: places as usize,
+            reduce: self.reduce,
+            deadlock: self.deadlock,
+            keep_dead,
+            keep_steps: self.every_step,
+        }
     }
 
     /// All numbers of places that a model of a program may have, smallest first.
@@ -79,7 +102,7 @@ pub fn verify_program(
 ) -> Result<Verified, TooLarge> {
     let first = compiling.compile(program, 1)?;
     if !creates_threads(program, compiling.reduce) {
-        let outcome = answer(&first.model, options, budget);
+        let outcome = answer(&first, compiling, options, budget);
         return Ok(conclude(program, outcome, first, &mut |_| None));
     }
     let names: Vec<_> = first.model.properties().iter().map(|property| property.name.clone()).collect();
@@ -119,10 +142,12 @@ pub fn verify_program(
     Ok(conclude(program, outcome, compiled, &mut execution))
 }
 
-fn answer(model: &Model, options: &Options, budget: &Budget) -> Outcome {
+fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget: &Budget) -> Outcome {
+    let call_return = compiling.call_return.map(|relation| Arc::new(compiled.call_return(relation)));
+    let options = &Options { call_return, ..options.clone() };
     let task = || Task { properties: Vec::new(), bound_limit: None, prove: true, list_views: false };
     // A program has no matching that could be wrong.
-    verify(model, options, budget)
+    verify(&compiled.model, options, budget)
         .unwrap_or_else(|wrong| Outcome::not_applicable("auto", "symbols", &task(), &wrong.to_string()))
 }
 
@@ -239,7 +264,7 @@ impl Engine for Creating<'_> {
                 return Round { stopped, ..Round::default() };
             }
         };
-        let outcome = answer(&compiled.model, self.options, budget);
+        let outcome = answer(&compiled, self.compiling, self.options, budget);
         let last = outcome.iterations.last().cloned();
         let status = |name: &String| outcome.properties.iter().find(|p| p.name == *name).map(|p| p.verdict.status());
         let violated = (0..self.properties.len()).filter(|&i| status(&self.properties[i]) == Some(Status::Unsafe));

@@ -10,6 +10,7 @@ use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
+use tepui_engines::pushdown::generators::Pairs;
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::symmetry::Symmetry;
 use tepui_lang::pushdown::Matching;
@@ -74,6 +75,8 @@ pub struct Options {
     pub cores: Cores,
     /// What the user claims may come to light after a pop.
     pub matching: Option<Matching>,
+    /// What the generator test takes for what may come to light after a pop, instead of what it derives.
+    pub call_return: Option<Pairs>,
 }
 
 impl Default for Options {
@@ -91,6 +94,7 @@ impl Default for Options {
             from_scratch: false,
             cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
             matching: None,
+            call_return: None,
         }
     }
 }
@@ -174,7 +178,8 @@ impl<'a> Run<'a> {
                 let (depth, z_depth) = (options.view_depth, options.z_depth);
                 vec![Entrant::new(move |budget| {
                     cores.run(|| {
-                        let mut engine = Delays::new(ObservedPushdown::new(model, depth, z_depth), chosen);
+                        let system = ObservedPushdown::new(model, depth, z_depth);
+                        let mut engine = Delays::new(system.with_pairs(options.call_return.clone()), chosen);
                         drive(&mut engine, task, budget)
                     })
                 })]
@@ -197,16 +202,18 @@ impl<'a> Run<'a> {
     }
 
     fn symbolic(&self, after: u64) -> Entrant<'a> {
-        let (Self { model, task, .. }, sequences) = (*self, self.sequences(false, true));
+        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(false, true));
         Entrant::after(after, move |budget| {
-            drive(&mut contexts::symbolic("contexts-symbolic", model, sequences), task, budget)
+            let engine = contexts::symbolic("contexts-symbolic", model, sequences);
+            drive(&mut engine.with_pairs(options.call_return.clone()), task, budget)
         })
     }
 
     fn explicit(&self, name: &'static str, states: bool, views: bool) -> Entrant<'a> {
-        let (Self { model, task, .. }, sequences) = (*self, self.sequences(states, views));
+        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(states, views));
         Entrant::new(move |budget| {
-            sequences.cores.run(|| drive(&mut contexts::explicit(name, model, sequences), task, budget))
+            let engine = contexts::explicit(name, model, sequences);
+            sequences.cores.run(|| drive(&mut engine.with_pairs(options.call_return.clone()), task, budget))
         })
     }
 

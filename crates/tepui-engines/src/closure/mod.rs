@@ -17,6 +17,7 @@ use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::evidence::{certified, evidence};
 use crate::pushdown::obligations::Obligations;
+use crate::pushdown::returns::deterministic_returns;
 use crate::pushdown::shorten::shorten;
 use crate::pushdown::system::Pushdown;
 use crate::pushdown::trace::trace as in_real_threads;
@@ -108,6 +109,10 @@ impl Engine for Closure {
             depths.push(Obligations::with_views(compiled, symmetry, &last));
         }
         let because = match last.depth() {
+            1 if deterministic_returns(compiled) == Some(true) => {
+                "the views reached are closed under every step; every return leads to one place only, so this is decidable"
+                    .to_owned()
+            }
             1 => "the views reached are closed under every step".to_owned(),
             depth => format!("the views reached, of depth {depth}, are closed under every step"),
         };

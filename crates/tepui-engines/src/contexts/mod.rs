@@ -26,7 +26,7 @@ use crate::crew::{Cores, Crew};
 use crate::pushdown::abstraction::Reached;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::evidence::certified;
-use crate::pushdown::generators::GeneratorTest;
+use crate::pushdown::generators::{GeneratorTest, Pairs};
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::Locals;
 use crate::pushdown::trace;
@@ -128,6 +128,13 @@ impl<L: Representation> Contexts<L> {
             test,
             plateau: (0, 0),
         }
+    }
+
+    /// The engine with a relation of what may come to light after a pop, for its generator test.
+    #[must_use]
+    pub fn with_pairs(mut self, pairs: Option<Pairs>) -> Self {
+        self.test = self.test.with_pairs(pairs);
+        self
     }
 
     /// Whether it is worth waiting for a level without states instead of testing a large number of views: the levels since

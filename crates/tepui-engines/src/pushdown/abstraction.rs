@@ -83,6 +83,13 @@ impl<'a> Abstraction<'a> {
         Self { compiled, symmetry, grams, start, views, waiting, outer }
     }
 
+    /// Allows for symbols to lie below others, whether or not some rule puts them there. The depth must be 1.
+    pub fn allow(&mut self, pairs: &[Vec<(Symbol, Symbol)>]) {
+        for (thread, pairs) in pairs.iter().enumerate() {
+            pairs.iter().for_each(|&(symbol, below)| self.grams.allow(thread, symbol, below));
+        }
+    }
+
     /// Computes the least inductive set. Ends early when it has more than `limit` views, or leaves the fence.
     pub fn fixpoint(
         &mut self,

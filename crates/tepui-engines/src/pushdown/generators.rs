@@ -15,12 +15,19 @@
 //! A test that fails at depth b is worth repeating only with a greater depth, or for more views. So the depth is
 //! raised while a plateau lasts, and starts anew with the next one, where a small depth, and a small certificate, may
 //! do.
+//!
+//! Which symbols may come to light is derived from the rules that fire. Where a model was compiled from procedures, a
+//! call-return relation may be given instead ([`Pairs`]): Z is then what that relation allows, at depth 1 and no other. It can only be larger.
+
+use std::sync::Arc;
 
 use tepui_core::{Budget, Evidence, Stop};
 
 use super::abstraction::{Abstraction, Fence, Fixpoint, Reached};
 use super::compiled::Compiled;
 use super::evidence::evidence;
+use tepui_model::pushdown::Symbol;
+
 use crate::crew::Crew;
 use crate::symmetry::Symmetry;
 
@@ -32,8 +39,12 @@ const Z_FOR_EACH: usize = 4;
 /// The depth beyond which nothing is tried when no bound will bring anything new.
 const LAST_DEPTH: usize = 40;
 
+/// For each thread, pairs of a symbol and one that may lie below it.
+pub type Pairs = Arc<Vec<Vec<(Symbol, Symbol)>>>;
+
 /// The generator test with its memory of what failed.
 pub struct GeneratorTest {
+    pairs: Option<Pairs>,
     first_depth: usize,
     depth: usize,
     views: usize,
@@ -45,7 +56,13 @@ impl GeneratorTest {
     /// A test that first cuts stacks at a depth.
     pub fn new(first_depth: usize) -> Self {
         let depth = first_depth.max(1);
-        Self { first_depth: depth, depth, views: 0, too_large: false, work: 0 }
+        Self { pairs: None, first_depth: depth, depth, views: 0, too_large: false, work: 0 }
+    }
+
+    /// The test with a relation of what may come to light.
+    #[must_use]
+    pub fn with_pairs(self, pairs: Option<Pairs>) -> Self {
+        Self { pairs, ..self }
     }
 
     /// Tests whether the views reached are all there are. While a plateau lasts, tests may take as much work as the
@@ -81,6 +98,9 @@ impl GeneratorTest {
         self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
             let mut z = Abstraction::new(compiled, symmetry, self.depth);
+            if let Some(pairs) = &self.pairs {
+                z.allow(pairs);
+            }
             let limit = Z_ALWAYS.max(reached.states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
             match z.fixpoint(limit, Fence::Reached(reached), crew, budget)? {
                 Fixpoint::Complete => {
@@ -91,6 +111,7 @@ impl GeneratorTest {
                     self.too_large = true;
                     return Ok(None);
                 }
+                Fixpoint::Escaped if self.pairs.is_some() => return Ok(None),
                 Fixpoint::Escaped => self.depth += 1,
             }
         }
@@ -99,6 +120,10 @@ impl GeneratorTest {
 
     /// Gives up if the views are complete and greater depths are out of reach.
     pub fn nothing_new_will_come(&self) -> Result<(), Stop> {
+        if self.pairs.is_some() {
+            let why = format!("all {} views are reached, but the call-return relation allows for others", self.views);
+            return Err(Stop::GaveUp(why));
+        }
         if !self.too_large && self.depth <= LAST_DEPTH {
             return Ok(());
         }

@@ -111,6 +111,12 @@ impl Grams {
         self.threads[self.leader[thread]].intern(&stack[..length])
     }
 
+    /// Notes a symbol that may lie below another one. For words of one symbol.
+    pub fn allow(&mut self, thread: usize, symbol: Symbol, below: Symbol) {
+        let word = self.word_of(thread, &[symbol]);
+        self.add_below(self.leader[thread], word, below);
+    }
+
     /// The symbols of a word, top first.
     pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
         &self.threads[self.leader[thread]].words[word as usize].word

@@ -8,6 +8,7 @@ pub mod generators;
 pub mod grams;
 pub mod obligations;
 pub mod observed;
+pub mod returns;
 pub mod shorten;
 pub mod stacks;
 pub mod system;

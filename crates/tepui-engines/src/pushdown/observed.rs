@@ -8,7 +8,7 @@ use tepui_model::pushdown::{Model, Symbol};
 use super::abstraction::Reached;
 use super::compiled::Compiled;
 use super::evidence::certified;
-use super::generators::GeneratorTest;
+use super::generators::{GeneratorTest, Pairs};
 use super::stacks::Stacks;
 use super::system::{Locals as _, Pushdown};
 use super::trace::{Found, trace};
@@ -43,6 +43,13 @@ impl ObservedPushdown {
         let words = compiled.kinds.iter().map(|_| Words::default()).collect();
         let test = GeneratorTest::new(first_depth.max(depth));
         Self { system: Pushdown::new(compiled, stacks, symmetry), depth: depth.max(1), words, test }
+    }
+
+    /// The same with a relation of what may come to light after a pop, for the closure test.
+    #[must_use]
+    pub fn with_pairs(mut self, pairs: Option<Pairs>) -> Self {
+        self.test = self.test.with_pairs(pairs);
+        self
     }
 }
 

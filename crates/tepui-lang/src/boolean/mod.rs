@@ -19,8 +19,8 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
 pub use compile::{
-    Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile, creates_threads,
-    explain,
+    CallReturn, Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile,
+    creates_threads, explain,
 };
 pub use print::{print_head, print_program};
 pub use retrace::{Execution, retrace};

@@ -124,6 +124,16 @@ pub(crate) struct ProgramArgs {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CallReturnName {
+    /// Every frame that waits for the procedure, whatever the values of its local variables
+    Plain,
+    /// Frames with values that they may have at the call
+    Local,
+    /// The same; local variables that are dead after the call do not count
+    Live,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DialectName {
     /// With braces
     Tepui,
@@ -200,6 +210,13 @@ pub(crate) struct VerifyArgs {
     /// Where the generator test cuts stacks at first; it goes deeper by itself where that does not do
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) z_depth: u16,
+    /// Programs: print what a proof has found out, for each line and for each pair of lines
+    #[arg(long)]
+    pub(crate) invariant: bool,
+    /// Programs: what the generator test takes for the frames that a return may come back to (contexts, delays); by default
+    /// it derives them from the steps that are possible, which is at least as precise
+    #[arg(long, value_enum, value_name = "RELATION")]
+    pub(crate) call_return: Option<CallReturnName>,
     /// A .mch file: which symbol may come to light after which is popped. It is checked, not believed
     #[arg(long, value_name = "FILE")]
     pub(crate) matching: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use tepui::Compiling;
-use tepui_lang::boolean::{Compiled, Dialect, read_program};
+use tepui_lang::boolean::{CallReturn, Compiled, Dialect, read_program};
 use tepui_lang::diagnostic::{Diagnostic, Severity};
 use tepui_lang::pushdown::{CubaInput, Matching, Parsed, read_cpds, read_cuba};
 use tepui_lang::source::Source;
@@ -151,6 +151,8 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         deadlock: options.deadlock,
         properties: args.property.clone(),
         no_properties: args.all_views,
+        every_step: false,
+        call_return: None,
     };
     let all = Compiling { properties: Vec::new(), no_properties: false, ..compiling.clone() };
     let places = compiling.max_threads.min(PLACES_SHOWN);
@@ -171,10 +173,15 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
 impl LoadedProgram {
     /// The model with a digest: where threads are created, there is one for each number of places.
     fn with_digest(&self, digest: &Digest) -> Result<Option<Compiled>> {
-        for places in self.compiling.places(&self.program) {
-            let compiled = self.compiling.compile(&self.program, places)?;
-            if compiled.model.digest() == *digest {
-                return Ok(Some(compiled));
+        // Some call-return relations are about a model that keeps dead values, and an invariant is about every step.
+        let keeping = Compiling { call_return: Some(CallReturn::Plain), ..self.compiling.clone() };
+        let stepping = Compiling { every_step: true, ..self.compiling.clone() };
+        for compiling in [&self.compiling, &keeping, &stepping] {
+            for places in compiling.places(&self.program) {
+                let compiled = compiling.compile(&self.program, places)?;
+                if compiled.model.digest() == *digest {
+                    return Ok(Some(compiled));
+                }
             }
         }
         Ok(None)

@@ -6,19 +6,31 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching, Verified};
 use tepui_core::{Budget, Outcome, Status, Verdict};
-use tepui_lang::boolean::THREAD_LIMIT;
+use tepui_lang::boolean::{CallReturn, Legend, THREAD_LIMIT};
 use tepui_model::pushdown::Model;
 use tepui_report::Report;
+use tepui_report::invariant::Invariant;
 use tepui_report::program::{Run, tell};
 
-use super::args::{ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
+use super::args::{CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
 use super::input::{Loaded, LoadedProgram, load};
 use super::limits::{Limits, Watch};
 use super::{Exit, evidence, print};
 
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
-    let loaded = load(&args.model, args.matching.as_deref())?;
+    let mut loaded = load(&args.model, args.matching.as_deref())?;
+    let by_contexts = [Choice::Delays, Choice::Contexts, Choice::Explicit, Choice::Views, Choice::Symbolic];
+    only_for("--call-return", args.call_return.is_some(), args.run.choice(), &by_contexts)?;
+    match (&mut loaded.program, args.call_return) {
+        (Some(program), relation) => {
+            program.compiling.call_return = relation.map(call_return);
+            program.compiling.every_step = args.invariant;
+        }
+        (None, _) if args.invariant => bail!("--invariant is only for programs, and {} is no .bp file", loaded.file),
+        (None, Some(_)) => bail!("--call-return is only for programs, and {} is no .bp file", loaded.file),
+        (None, None) => {}
+    }
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
         bail!("--minimal with --view-depth is only for --minimal=delays: the context engines see one symbol");
@@ -38,7 +50,15 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         matching: loaded.matching.clone(),
         ..base_options(&args.run, args.run.choice())?
     };
-    run(&loaded, &args.run, &options, args.certificate.as_deref())
+    run(&loaded, &args.run, &options, args.certificate.as_deref(), args.invariant)
+}
+
+fn call_return(name: CallReturnName) -> CallReturn {
+    match name {
+        CallReturnName::Plain => CallReturn::Plain,
+        CallReturnName::Local => CallReturn::Local,
+        CallReturnName::Live => CallReturn::Live,
+    }
 }
 
 /// Runs `tepui explore`.
@@ -57,7 +77,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         chosen => chosen,
     };
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine)? };
-    run(&loaded, &args.run, &options, None)
+    run(&loaded, &args.run, &options, None, false)
 }
 
 fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
@@ -87,7 +107,13 @@ fn only_for(option: &str, given: bool, engine: Choice, engines: &[Choice]) -> Re
     bail!("{option} is only for --engine {}", fitting.collect::<Vec<_>>().join(", "))
 }
 
-fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&Path>) -> Result<Exit> {
+fn run(
+    loaded: &Loaded,
+    args: &RunArgs,
+    options: &Options,
+    certificate: Option<&Path>,
+    invariant: bool,
+) -> Result<Exit> {
     prepare_outputs(loaded, [certificate, args.trace.as_deref(), args.views.as_deref()])?;
     loaded.warn();
     let start = Instant::now();
@@ -99,7 +125,7 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
         // A failed check shows in the verdict: the answers it concerns become unknown.
         let _ = tepui::self_check(&answer.model, &mut answer.outcome);
     }
-    let Answer { model, outcome, runs } = answer;
+    let Answer { model, outcome, runs, legend } = answer;
     // That there are places for all threads is no property of the program.
     let of_program = model.properties().iter().filter(|property| property.name != THREAD_LIMIT).cloned().collect();
     let model = model.with_properties(of_program)?;
@@ -112,8 +138,12 @@ fn run(loaded: &Loaded, args: &RunArgs, options: &Options, certificate: Option<&
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
+    let lemma = outcome.evidence().and_then(|evidence| evidence.certificate.lemmas.first()).filter(|_| invariant);
+    let invariant = loaded.program.as_ref().zip(legend.as_ref()).zip(lemma);
+    let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
     let report = Report {
         model: &model,
+        invariant,
         runs: &runs,
         stacks: args.stacks,
         file: &loaded.file,
@@ -146,19 +176,19 @@ struct Answer {
     model: Model,
     outcome: Outcome,
     runs: Vec<Option<Run>>,
+    legend: Option<Legend>,
 }
 
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
     let Some(LoadedProgram { program, source, compiling, .. }) = &loaded.program else {
         let outcome = tepui::verify(&loaded.model, options, budget);
         let outcome = outcome.map_err(|missing| explain_matching(&loaded.model, &missing))?;
-        return Ok(Answer { model: loaded.model.clone(), outcome, runs: Vec::new() });
+        return Ok(Answer { model: loaded.model.clone(), outcome, runs: Vec::new(), legend: None });
     };
     let Verified { outcome, compiled, executions } = tepui::verify_program(program, compiling, options, budget)?;
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
-    let model = compiled.model;
-    Ok(Answer { model, outcome, runs })
+    Ok(Answer { model: compiled.model, outcome, runs, legend: Some(compiled.legend) })
 }
 
 fn write_files(

@@ -57,7 +57,7 @@ fn remark(steps: &Steps<'_>, number: usize, position: usize) -> String {
     };
     let first = procedure.statements[position].action != Action::Atomic(Vec::new())
         && steps.flows[number].atomics(position).next().is_some_and(|block| steps.first_of(number, block) == position);
-    let unseen = match (steps.options.reduce, inside) {
+    let unseen = match (steps.options.reduce && !steps.options.keep_steps, inside) {
         (false, _) => false,
         (true, true) => !first && steps.goes_on_inside(&point),
         (true, false) => steps.goes_on_alone(&point),

@@ -24,6 +24,7 @@
 //! [`settle`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
 //! what follows.
 
+mod call_return;
 mod explain;
 mod layout;
 mod legend;
@@ -37,6 +38,7 @@ mod variables;
 use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
+pub use call_return::CallReturn;
 pub use explain::explain;
 pub use legend::{Frame, Legend, Meaning, Phase};
 pub(super) use model::assertion;
@@ -163,11 +165,15 @@ pub struct Options {
     pub reduce: bool,
     /// Whether it is asked for deadlocks.
     pub deadlock: bool,
+    /// Whether the values of dead local variables are kept, even if the model may be made smaller.
+    pub keep_dead: bool,
+    /// Whether every step is seen, even if the model may be made smaller.
+    pub keep_steps: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { places: 2, reduce: true, deadlock: false }
+        Self { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false }
     }
 }
 

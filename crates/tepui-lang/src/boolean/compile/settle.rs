@@ -46,8 +46,8 @@ impl Steps<'_> {
 
     /// What becomes of a thread that goes on by itself.
     pub(super) fn run_on(&self, change: Change, point: Point, back: bool) -> Vec<(Change, Point)> {
-        if !self.options.reduce {
-            return vec![(change, point)];
+        if self.options.keep_steps {
+            return vec![(change, self.tidy(point))];
         }
         let mut settled = Vec::new();
         let mut seen = HashSet::new();

@@ -48,7 +48,7 @@ impl<'p> Steps<'p> {
             || program.procedures.iter().any(|procedure| procedure.enforced.is_some());
         let flows: Vec<_> = program.procedures.iter().map(Flow::of).collect();
         let kept = match options.reduce {
-            true => Kept::what_matters(program, &flows, &shared, &locals),
+            true => Kept::what_matters(program, &flows, &shared, &locals, options.keep_dead),
             false => Kept::all(program),
         };
         Ok(Self { program, flows, shared, locals, always_tell, kept, options })

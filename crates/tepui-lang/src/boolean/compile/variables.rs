@@ -33,8 +33,14 @@ impl Kept {
         Self { shared: Values::MAX, during: at.clone(), at }
     }
 
-    /// What matters.
-    pub(super) fn what_matters(program: &Program, flows: &[Flow], shared: &Layout, locals: &[Layout]) -> Self {
+    /// What matters; dead values, too, if they are to be kept.
+    pub(super) fn what_matters(
+        program: &Program,
+        flows: &[Flow],
+        shared: &Layout,
+        locals: &[Layout],
+        keep_dead: bool,
+    ) -> Self {
         let constants = constants(program);
         let relevant = Relevant::of(program, &constants);
         let mut kept = Self::all(program);
@@ -43,6 +49,9 @@ impl Kept {
         kept.shared = shared.mask((0..program.shared.len()).filter(matters));
         for (number, procedure) in program.procedures.iter().enumerate() {
             let matters = locals[number].mask((0..procedure.locals.len()).filter(|&l| relevant.locals[number][l]));
+            if keep_dead {
+                continue;
+            }
             let live = live(procedure, &flows[number], &locals[number], &constants);
             for (position, statement) in procedure.statements.iter().enumerate() {
                 if let Action::Call { targets, .. } = &statement.action {

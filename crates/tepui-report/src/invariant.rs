@@ -1,0 +1,233 @@
+//! What a proof says about a program, for people: which values variables have when a thread is at a line, and when two
+//! threads are at two lines.
+//!
+//! A certificate lists all views that can be reached, and maybe more. What holds in all of them holds in every reachable
+//! state. Looked at are the states between two steps of the program; the model must have a step for each of the
+//! program's steps.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use tepui_cert::Lemma;
+use tepui_lang::boolean::{Legend, Meaning, Phase, print_head};
+use tepui_model::program::{Kind, Program};
+use tepui_model::pushdown::Shared;
+
+/// The most pairs of lines that are listed for people.
+const MOST_PAIRS: usize = 200;
+
+/// A line of a procedure: the procedure and the position of the first statement of that line.
+type Line = (usize, u32);
+
+/// What all states of some set have in common.
+#[derive(Clone, Default)]
+struct Common {
+    seen: bool,
+    /// For each variable its value, if it is always the same.
+    values: Meaning,
+}
+
+impl Common {
+    fn add(&mut self, values: &[Option<u32>]) {
+        match self.seen {
+            true => self.values.iter_mut().zip(values).for_each(|(common, value)| {
+                if common != value {
+                    *common = None;
+                }
+            }),
+            false => (self.seen, self.values) = (true, values.to_vec()),
+        }
+    }
+}
+
+/// What a proof says about a program.
+pub struct Invariant<'a> {
+    program: &'a Program,
+    /// In any state.
+    always: Common,
+    /// When a thread is at a line: the shared variables and the local ones.
+    single: BTreeMap<Line, (Common, Common)>,
+    /// When two threads are at lines.
+    pairs: BTreeMap<(Line, Line), Common>,
+    /// Pairs that two different threads might be at, as far as their procedures go.
+    conceivable: BTreeMap<(Line, Line), ()>,
+}
+
+impl<'a> Invariant<'a> {
+    /// Reads an invariant off a certificate.
+    pub fn of(program: &'a Program, legend: &Legend, lemma: &Lemma) -> Self {
+        let mut invariant = Self {
+            program,
+            always: Common::default(),
+            single: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            conceivable: BTreeMap::new(),
+        };
+        let leader = |thread: usize| lemma.threads[thread].like.unwrap_or(thread);
+        let frame = |thread: usize, word: u32| {
+            let symbol = *lemma.threads[leader(thread)].words[word as usize].first()?;
+            legend.frame(thread, symbol).filter(|frame| !frame.calling && !frame.failed)
+        };
+        let mut of_thread: Vec<Vec<Line>> = vec![Vec::new(); lemma.threads.len()];
+        for row in lemma.views.iter() {
+            if legend.phase(Shared(row[0])) != Phase::Open {
+                continue;
+            }
+            let shared = legend.shared(Shared(row[0]));
+            invariant.always.add(&shared);
+            let frames: Vec<_> = (0..row.len() - 1).map(|thread| frame(thread, row[thread + 1])).collect();
+            let lines: Vec<Option<Line>> = frames
+                .iter()
+                .map(|frame| frame.as_ref().map(|frame| invariant.line(frame.procedure, frame.position)))
+                .collect();
+            for (thread, line) in lines.iter().enumerate() {
+                let (Some(line), Some(frame)) = (line, &frames[thread]) else { continue };
+                let known = invariant.single.entry(*line).or_default();
+                known.0.add(&shared);
+                known.1.add(&frame.locals);
+                if !of_thread[leader(thread)].contains(line) {
+                    of_thread[leader(thread)].push(*line);
+                }
+                for other in lines[thread + 1..].iter().flatten() {
+                    let pair = if line <= other { (*line, *other) } else { (*other, *line) };
+                    invariant.pairs.entry(pair).or_default().add(&shared);
+                }
+            }
+        }
+        for thread in 0..lemma.threads.len() {
+            for other in thread + 1..lemma.threads.len() {
+                for &line in &of_thread[leader(thread)] {
+                    for &beside in &of_thread[leader(other)] {
+                        let pair = if line <= beside { (line, beside) } else { (beside, line) };
+                        invariant.conceivable.insert(pair, ());
+                    }
+                }
+            }
+        }
+        invariant
+    }
+
+    fn line(&self, procedure: usize, position: usize) -> Line {
+        let found = &self.program.procedures[procedure];
+        let line = found.statements.get(position).map_or(u32::MAX, |statement| statement.line);
+        (procedure, line)
+    }
+
+    fn place(&self, (procedure, line): Line) -> String {
+        let name = &self.program.procedures[procedure].name;
+        if line == u32::MAX { format!("the end of {name}") } else { format!("{name}:{line}") }
+    }
+
+    fn statement(&self, (procedure, line): Line) -> String {
+        let statements = &self.program.procedures[procedure].statements;
+        let position = statements.iter().position(|statement| statement.line == line).unwrap_or(statements.len());
+        print_head(self.program, procedure, position)
+    }
+
+    /// Values that are always the same in some set and not already in a larger one.
+    fn facts(&self, common: &Common, known: &[&Common], variables: &[(String, Kind)]) -> Vec<(String, String)> {
+        let known = |number: usize| known.iter().any(|known| known.values.get(number).copied().flatten().is_some());
+        let values = common.values.iter().enumerate().filter(|(number, _)| !known(*number));
+        let facts = values.filter_map(|(number, value)| Some((&variables[number], (*value)?)));
+        facts.map(|((name, kind), value)| (name.clone(), self.program.value_name(*kind, value))).collect()
+    }
+
+    fn shared_variables(&self) -> Vec<(String, Kind)> {
+        self.program.shared.iter().map(|variable| (variable.name.clone(), variable.kind)).collect()
+    }
+
+    /// What holds at each line, besides what always holds.
+    fn at_lines(&self) -> impl Iterator<Item = (Line, Vec<(String, String)>)> {
+        self.single.iter().map(|(&line, (shared, local))| {
+            let locals = self.program.procedures[line.0].locals.iter();
+            let locals: Vec<_> = locals.map(|variable| (variable.name.clone(), variable.kind)).collect();
+            let mut facts = self.facts(shared, &[&self.always], &self.shared_variables());
+            facts.extend(self.facts(local, &[], &locals));
+            (line, facts)
+        })
+    }
+
+    /// What holds at two lines, besides what holds at each; nothing, if no two threads are there at the same time.
+    fn at_pairs(&self) -> impl Iterator<Item = ((Line, Line), Option<Vec<(String, String)>>)> {
+        self.conceivable.keys().map(|&(one, other)| {
+            let facts = self.pairs.get(&(one, other)).map(|common| {
+                let known = [&self.always, &self.single[&one].0, &self.single[&other].0];
+                self.facts(common, &known, &self.shared_variables())
+            });
+            ((one, other), facts)
+        })
+    }
+
+    /// For people.
+    pub fn render(&self) -> String {
+        let text = |facts: &[(String, String)]| {
+            facts.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+        };
+        let mut out = "\n  invariant: what holds between any two steps, once the threads are started\n".to_owned();
+        let always = self.facts(&self.always, &[], &self.shared_variables());
+        if !always.is_empty() {
+            let _ = writeln!(out, "    always: {}", text(&always));
+        }
+        let mut procedure = None;
+        for (line, facts) in self.at_lines() {
+            if procedure.replace(line.0) != Some(line.0) {
+                let _ = writeln!(out, "    when a thread is in {}", self.program.procedures[line.0].name);
+            }
+            let place = if line.1 == u32::MAX { "end".to_owned() } else { format!("line {}", line.1) };
+            let statement: String = self.statement(line).chars().take(36).collect();
+            let _ = writeln!(out, "{}", format!("      {place:<9} {statement:<38}{}", text(&facts)).trim_end());
+        }
+        let (mut never, mut facts): (Vec<_>, Vec<_>) = self.at_pairs().partition(|(_, facts)| facts.is_none());
+        facts.retain(|(_, facts)| facts.as_ref().is_some_and(|facts| !facts.is_empty()));
+        let (hidden_never, hidden) = (never.len().saturating_sub(MOST_PAIRS), facts.len().saturating_sub(MOST_PAIRS));
+        never.truncate(MOST_PAIRS);
+        facts.truncate(MOST_PAIRS);
+        if !never.is_empty() {
+            out.push_str("    no two threads are at the same time at\n");
+        }
+        let mut beside: BTreeMap<Line, Vec<Line>> = BTreeMap::new();
+        never.iter().for_each(|((one, other), _)| beside.entry(*one).or_default().push(*other));
+        for (one, others) in beside {
+            let others: Vec<_> = others.into_iter().map(|other| self.place(other)).collect();
+            let _ = writeln!(out, "      {} and {}", self.place(one), others.join(", "));
+        }
+        if !facts.is_empty() {
+            out.push_str("    when one thread is at the first and another at the second\n");
+        }
+        for ((one, other), facts) in &facts {
+            let facts = text(facts.as_deref().unwrap_or_default());
+            let _ = writeln!(out, "      {}, {}: {facts}", self.place(*one), self.place(*other));
+        }
+        if hidden + hidden_never > 0 {
+            let _ = writeln!(out, "    ... and {} more pairs; --format json lists all", hidden + hidden_never);
+        }
+        out
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let values = |facts: &[(String, String)]| -> Value {
+            facts.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
+        };
+        let place = |(procedure, line): Line| {
+            let line = if line == u32::MAX { Value::Null } else { line.into() };
+            serde_json::json!({ "procedure": self.program.procedures[procedure].name, "line": line })
+        };
+        let lines = self.at_lines().map(|(line, facts)| {
+            let mut value = place(line);
+            value["values"] = values(&facts);
+            value
+        });
+        let pairs = self.at_pairs().map(|((one, other), facts)| {
+            let together = facts.is_some();
+            let facts = values(&facts.unwrap_or_default());
+            serde_json::json!({ "first": place(one), "second": place(other), "together": together, "values": facts })
+        });
+        serde_json::json!({
+            "always": values(&self.facts(&self.always, &[], &self.shared_variables())),
+            "lines": lines.collect::<Vec<_>>(),
+            "pairs": pairs.collect::<Vec<_>>(),
+        })
+    }
+}
