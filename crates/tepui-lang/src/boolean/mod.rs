@@ -44,7 +44,7 @@ impl Dialect {
         let has = |words: &[&str]| {
             tokens.windows(words.len()).any(|found| found.iter().map(|token| token.text).eq(words.iter().copied()))
         };
-        match has(&["begin"]) {
+        match has(&[")", "begin"]) {
             false => Self::Tepui,
             true if has(&["start_thread", "goto"]) => Self::Satabs,
             true => Self::Boppo,

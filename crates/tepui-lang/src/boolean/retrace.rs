@@ -67,13 +67,17 @@ struct Follower<'r, 'p> {
     now: Vec<usize>,
     /// For each thread of the model, that of the program.
     threads: Vec<Option<usize>>,
+    /// Whether a thread has moved. One that has not may stand a few steps before the point that the model gives it.
+    moved: Vec<bool>,
+    /// The last state of the model between two steps of the program.
+    last: &'r pushdown::State,
     /// Who began the step that is not complete, and how many threads were started in it.
     between: Option<(usize, usize)>,
     phase: Phase,
 }
 
 impl<'r, 'p> Follower<'r, 'p> {
-    fn new(runner: &'r Runner<'p>, legend: &'r Legend, start: &pushdown::State) -> Result<Self, String> {
+    fn new(runner: &'r Runner<'p>, legend: &'r Legend, start: &'r pushdown::State) -> Result<Self, String> {
         let count = start.stacks.len();
         let first = usize::from(legend.main().is_none());
         let threads = match legend.creates_threads() {
@@ -88,27 +92,29 @@ impl<'r, 'p> Follower<'r, 'p> {
         let phase = legend.phase(start.shared);
         let now = (0..states.len()).collect();
         let nodes = states.into_iter().map(|state| (state, None)).collect();
-        let mut follower = Self { runner, legend, nodes, now, threads, between: None, phase };
+        let (moved, last) = (vec![false; count], start);
+        let mut follower = Self { runner, legend, nodes, now, threads, moved, last, between: None, phase };
         if phase == Phase::Open {
             follower.arrive(0, start)?;
         }
         Ok(follower)
     }
 
-    fn follow(&mut self, thread: usize, after: &pushdown::State) -> Result<(), String> {
+    fn follow(&mut self, thread: usize, after: &'r pushdown::State) -> Result<(), String> {
         let phase = self.legend.phase(after.shared);
         let (actor, started) = self.between.unwrap_or((thread, 0));
         let mut started = started;
-        if self.between.is_some() && self.threads[thread].is_none() && !after.stacks[thread].is_empty() {
+        let wakes = after.stacks[thread].last().is_some_and(|&top| self.legend.frame(thread, top).is_some());
+        if self.between.is_some() && self.threads[thread].is_none() && wakes {
             let count = self.now.first().map_or(0, |&node| self.nodes[node].0.threads.len());
-            self.threads[thread] = Some(count + started);
+            (self.threads[thread], self.moved[thread]) = (Some(count + started), true);
             started += 1;
         }
         self.phase = phase;
         match phase {
             Phase::Between => self.between = Some((actor, started)),
             Phase::Open => {
-                self.between = None;
+                (self.between, self.last, self.moved[actor]) = (None, after, true);
                 self.arrive(actor, after)?;
                 for (thread, stack) in after.stacks.iter().enumerate() {
                     if self.legend.creates_threads() && stack.is_empty() {
@@ -124,18 +130,19 @@ impl<'r, 'p> Follower<'r, 'p> {
     /// Lets a thread go on until the state means what the model says.
     fn arrive(&mut self, actor: usize, goal: &pushdown::State) -> Result<(), String> {
         let actor = self.threads[actor].ok_or("a thread moves that is not there")?;
-        let goal = Goal::new(self.legend, &self.threads, goal);
+        let goal = Goal::new(self.legend, &self.threads, &self.moved, goal);
         let mut level = std::mem::take(&mut self.now);
         let mut seen: HashSet<State> = level.iter().map(|&node| self.nodes[node].0.clone()).collect();
         loop {
             let mut met = level.clone();
             met.retain(|&node| goal.is_met(self.runner, &self.nodes[node].0));
             if !met.is_empty() {
-                met.truncate(if goal.is_complete() { 1 } else { met.len() });
+                met.truncate(if goal.choices { met.len() } else { 1 });
                 self.now = met;
                 return Ok(());
             }
             let mut next = Vec::new();
+            level.retain(|&node| actor < self.nodes[node].0.threads.len());
             for node in level {
                 for step in self.runner.steps(&self.nodes[node].0, actor) {
                     if !step.failed && seen.insert(step.after.clone()) {
@@ -152,7 +159,14 @@ impl<'r, 'p> Follower<'r, 'p> {
     }
 
     /// The execution, if its last state violates a property.
-    fn finish(self, program: &Program, property: &str) -> Result<Execution, String> {
+    fn finish(mut self, program: &Program, property: &str) -> Result<Execution, String> {
+        let stuck = self.now.first().is_some_and(|&node| self.runner.stuck(&self.nodes[node].0));
+        if property == DEADLOCK && !stuck {
+            for thread in (0..self.moved.len()).filter(|&thread| self.threads[thread].is_some()).collect::<Vec<_>>() {
+                self.moved[thread] = true;
+                self.arrive(thread, self.last)?;
+            }
+        }
         let last = *self.now.first().ok_or("there is no last state")?;
         let state = &self.nodes[last].0;
         let labels = self.runner.reached(state);
@@ -220,23 +234,23 @@ fn alone(runner: &Runner<'_>, state: State, there: &dyn Fn(&State) -> bool) -> V
 /// A state of the model, in terms of the program.
 struct Goal {
     shared: Vec<Option<u32>>,
-    /// For each thread of the program that is known its frames; none, if nothing is known of it.
+    /// For each thread of the program that has moved its frames; none, if nothing is known of it.
     threads: Vec<(usize, Option<Vec<Frame>>)>,
+    /// Whether values of local variables are still to be chosen.
+    choices: bool,
 }
 
 impl Goal {
-    fn new(legend: &Legend, threads: &[Option<usize>], state: &pushdown::State) -> Self {
+    fn new(legend: &Legend, threads: &[Option<usize>], moved: &[bool], state: &pushdown::State) -> Self {
+        let frames = |thread: usize| -> Option<Vec<Frame>> {
+            state.stacks[thread].iter().map(|&symbol| legend.frame(thread, symbol)).collect()
+        };
         let known = threads.iter().enumerate().filter_map(|(thread, number)| Some((thread, (*number)?)));
-        let frames = |thread: usize| state.stacks[thread].iter().map(|&symbol| legend.frame(thread, symbol)).collect();
-        Self {
-            shared: legend.shared(state.shared),
-            threads: known.map(|(thread, number)| (number, frames(thread))).collect(),
-        }
-    }
-
-    /// Whether all values are chosen.
-    fn is_complete(&self) -> bool {
-        self.threads.iter().all(|(_, frames)| frames.is_some())
+        let known: Vec<_> = known.map(|(thread, number)| (thread, number, frames(thread))).collect();
+        let choices = known.iter().any(|(.., frames)| frames.is_none());
+        let known = known.into_iter().filter(|(thread, ..)| moved[*thread]);
+        let threads = known.map(|(_, number, frames)| (number, frames)).collect();
+        Self { shared: legend.shared(state.shared), threads, choices }
     }
 
     fn is_met(&self, runner: &Runner<'_>, state: &State) -> bool {

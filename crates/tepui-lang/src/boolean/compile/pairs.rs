@@ -143,7 +143,11 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 let points = self.steps.first(procedure, arguments).into_iter();
                 let points: Vec<_> = points.map(|point| Point { position: position as u32, ..point }).collect();
                 let first = match points[..] {
-                    [point] => self.steps.tidy(point),
+                    // Local steps at the very beginning are not seen either.
+                    [point] => match self.steps.run_on((shared, Mode::Calm), point)[..] {
+                        [(_, settled)] if settled.stage == Stage::Running => settled,
+                        _ => self.steps.tidy(point),
+                    },
                     [point, ..] => Point { stage: Stage::Begin, ..point },
                     [] => return Err(TooLarge("a thread has no first point".to_owned())),
                 };

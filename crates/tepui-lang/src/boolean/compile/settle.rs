@@ -3,23 +3,30 @@
 //! *Local steps.* A step that reads and writes local variables only, and that cannot be blocked, can be taken at once: no
 //! other thread can see whether it has been taken, and it can be taken whatever others do. So in every execution the
 //! local steps that follow a step may be moved directly behind it, and the states between them need not be there.
-//! Conditions that must not be reached are the exception, and so are steps that jump back: an endless loop of
-//! local steps must not swallow the step before it.
+//! Labels that must not be reached are the exception; and an endless loop of local steps must not swallow the step before
+//! it: where a way comes back to itself, the thread rests.
 //!
 //! *Atomic sections.* While a thread is in one, no other moves. What happens there, up to a call or a return, is one
 //! step. If the thread is blocked inside, nothing can happen any more, and nothing is lost if the section was not entered
-//! at all; unless it is asked for deadlocks, and then steps that may be blocked, or that jump back, stand alone.
+//! at all, and the same holds for a loop without end; unless it is asked for deadlocks, and then the thread rests before
+//! steps that may be blocked, and in loops.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use tepui_model::program::{Action, Expression, Slot};
 
 use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
 
+/// What is known of a point that a thread has come to.
+struct Visit {
+    on_the_way: bool,
+    rests: bool,
+}
+
 impl Steps<'_> {
     /// What steps of a thread lead to, with the steps that can be taken at once.
-    pub(super) fn settled(&self, found: Vec<(Change, Effect)>, from: Point) -> Vec<(Change, Effect)> {
+    pub(super) fn settled(&self, found: Vec<(Change, Effect)>) -> Vec<(Change, Effect)> {
         if !self.options.reduce {
             return found;
         }
@@ -28,14 +35,13 @@ impl Steps<'_> {
             let kept = shared & self.kept.shared;
             match effect {
                 Effect::Become(point) if matches!(mode, Mode::Calm | Mode::Atomic) => {
-                    let back = from.stage != Stage::Begin && point.position <= from.position;
-                    let points = self.run_on((kept, mode), point, back).into_iter();
+                    let points = self.run_on((kept, mode), point).into_iter();
                     settled.extend(points.map(|(change, point)| (change, Effect::Become(point))));
                 }
                 Effect::Become(point) => settled.push(((kept, self.tidy_mode(mode)), Effect::Become(self.tidy(point)))),
                 Effect::Call { callee, caller } => {
                     let caller = self.tidy(caller);
-                    let points = self.run_on((kept, mode), callee, false).into_iter();
+                    let points = self.run_on((kept, mode), callee).into_iter();
                     settled.extend(points.map(|(change, callee)| (change, Effect::Call { callee, caller })));
                 }
                 Effect::Leave => settled.push(((kept, mode), Effect::Leave)),
@@ -44,33 +50,47 @@ impl Steps<'_> {
         settled
     }
 
-    /// What becomes of a thread that goes on by itself.
-    pub(super) fn run_on(&self, change: Change, point: Point, back: bool) -> Vec<(Change, Point)> {
-        if self.options.keep_steps {
+    /// What becomes of a thread that goes on by itself. On a way that comes back to itself, the thread rests where it does.
+    pub(super) fn run_on(&self, change: Change, point: Point) -> Vec<(Change, Point)> {
+        if self.options.keep_steps || !self.options.reduce {
             return vec![(change, self.tidy(point))];
         }
         let mut settled = Vec::new();
-        let mut seen = HashSet::new();
-        let mut open = vec![(change, self.tidy(point), back)];
-        while let Some(((shared, mode), point, back)) = open.pop() {
+        // Where the thread has been: on the way that is followed, or on one that was followed to its end.
+        let mut seen: HashMap<(Change, Point), Visit> = HashMap::new();
+        let mut open = vec![(change, self.tidy(point), false)];
+        while let Some(((shared, mode), point, leaves)) = open.pop() {
+            let here = ((shared, mode), point);
+            if leaves {
+                seen.entry(here).and_modify(|visit| visit.on_the_way = false);
+                continue;
+            }
             let goes_on = match mode {
-                Mode::Atomic => !(back && self.options.deadlock) && self.goes_on_inside(&point),
-                Mode::Calm => !back && self.goes_on_alone(&point),
+                Mode::Atomic => self.goes_on_inside(&point),
+                Mode::Calm => self.goes_on_alone(&point),
                 _ => false,
             };
-            if !seen.insert((shared, mode, point, goes_on)) {
-                continue;
+            let rests = !goes_on || (mode == Mode::Calm || self.options.deadlock);
+            match seen.get_mut(&here) {
+                // In an atomic section, a loop without end is one that nobody sees.
+                Some(visit) if visit.on_the_way && rests && !visit.rests => {
+                    visit.rests = true;
+                    settled.push(here);
+                    continue;
+                }
+                Some(_) => continue,
+                None => drop(seen.insert(here, Visit { on_the_way: goes_on, rests: !goes_on })),
             }
             if !goes_on {
-                settled.push(((shared, mode), point));
+                settled.push(here);
                 continue;
             }
+            open.push(((shared, mode), point, true));
             let mut found = Vec::new();
             self.execute(shared, point, &mut found);
             for ((shared, mode), effect) in found.into_iter().rev() {
                 if let Effect::Become(next) = effect {
-                    let back = next.position <= point.position;
-                    open.push(((shared & self.kept.shared, mode), self.tidy(next), back));
+                    open.push(((shared & self.kept.shared, mode), self.tidy(next), false));
                 }
             }
         }

@@ -219,7 +219,7 @@ impl<'p> Steps<'p> {
             (Mode::Atomic, Stage::Running) if uninterrupted(&point) => self.execute(shared, point, &mut found),
             _ => {}
         }
-        self.settled(found, point)
+        self.settled(found)
     }
 
     /// The values of the parameters.
