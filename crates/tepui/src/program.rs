@@ -72,6 +72,11 @@ impl Compiling {
         Ok(Compiled { model, legend })
     }
 
+    /// The names of all properties that a program has.
+    pub fn property_names(&self, program: &Program) -> Vec<String> {
+        boolean::property_names(program, self.deadlock)
+    }
+
     /// What the compiler is told.
     pub fn options(&self, places: u32) -> boolean::Options {
         let keep_dead = self.call_return.is_some_and(CallReturn::keeps_dead);

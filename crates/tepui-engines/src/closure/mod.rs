@@ -53,7 +53,13 @@ impl Closure {
 
     fn list(&self, violating: bool) -> Vec<String> {
         let Some(reported) = self.search.depths.first() else { return Vec::new() };
-        let Pushdown { compiled, symmetry, .. } = &self.search.explorer.system;
+        let Explorer { system, states, crew, .. } = &self.search.explorer;
+        let Pushdown { compiled, symmetry, .. } = system;
+        if self.search.flat {
+            let mut views = Obligations::new(compiled, symmetry, 1);
+            views.add(system, states, &(0..states.len() as u32).collect::<Vec<_>>(), crew);
+            return views.list(compiled, symmetry, violating);
+        }
         reported.list(compiled, symmetry, violating)
     }
 }
@@ -100,8 +106,12 @@ impl Engine for Closure {
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
-        self.search.explorer.states = PackedSet::new([1]);
-        let Explorer { system: Pushdown { compiled, symmetry, .. }, crew, .. } = &self.search.explorer;
+        let states = std::mem::replace(&mut self.search.explorer.states, PackedSet::new([1]));
+        if self.search.flat {
+            self.search.explorer.states = states.clone(); // They may have to be listed.
+        }
+        let Explorer { system, crew, .. } = &self.search.explorer;
+        let Pushdown { compiled, symmetry, .. } = system;
         let depths = &mut self.search.depths;
         depths.truncate(closed + 1);
         let Some(last) = depths.pop() else { return Ok(None) };
@@ -116,7 +126,14 @@ impl Engine for Closure {
             1 => "the views reached are closed under every step".to_owned(),
             depth => format!("the views reached, of depth {depth}, are closed under every step"),
         };
-        let found = evidence(compiled, last.into_lemma(compiled, symmetry, crew), "closure", because);
+        let lemma = match self.search.flat {
+            true => Obligations::flat_lemma(system, states, crew),
+            false => {
+                drop(states);
+                last.into_lemma(compiled, symmetry, crew)
+            }
+        };
+        let found = evidence(compiled, lemma, "closure", because);
         Ok(Some(certified(found, &compiled.model, |property| self.search.violated[property])))
     }
 

@@ -20,6 +20,9 @@
 //! which then is the state itself; so it is expanded, and the next one is stored. Hence a violation that breadth-first
 //! search finds at depth d is found by the end of the first stage beyond d plus the height of the initial stacks.
 //!
+//! *Flat models.* Where no stack is ever higher than one symbol, a view of depth 1 is the state, and nothing lies below:
+//! nothing is ever owed, and no views are kept besides the states.
+//!
 //! *It stops where all is known*: if no state waits and none is left to expand, U is all of R, and the depths go on
 //! growing without a search, at the latest until they exceed every stack; then views are states, and are closed.
 
@@ -51,6 +54,9 @@ pub struct Search {
     pub view_count: u64,
     /// How many views of the first depth have been counted.
     reported: u32,
+    /// Whether views are states.
+    pub flat: bool,
+    suspects: Suspects,
     /// For each property, whether it is violated.
     pub violated: Vec<bool>,
     /// The depth of the next stage, or of the one that is not finished.
@@ -89,7 +95,10 @@ impl Search {
     pub fn new(compiled: Compiled, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
         let violated = vec![false; compiled.model.properties().len()];
         let locals = Stacks::new(&compiled);
+        let (flat, suspects) = (depth <= 1 && compiled.is_flat(), Suspects::of(&compiled, &symmetry));
         Self {
+            flat,
+            suspects,
             explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
             depths: Vec::new(),
             view_count: 0,
@@ -173,10 +182,13 @@ impl Search {
             (0..self.depths.len()).filter(first).for_each(|index| self.depths[index].has_expanded());
         }
         let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
-        self.sort_in(&found);
+        match self.flat {
+            true => self.queue(&found),
+            false => self.sort_in(&found),
+        }
         self.report_views();
         stopped.map_or(Ok(()), Err)?;
-        for index in 0..self.depths.len() {
+        for index in (0..self.depths.len()).filter(|_| !self.flat) {
             let first = batch.iter().filter(|(_, depths)| depths & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
             let Explorer { system, states, crew, .. } = &self.explorer;
@@ -186,6 +198,15 @@ impl Search {
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
         budget.still_open(self.open() as u64);
         Ok(())
+    }
+
+    /// New states of a flat model: each has a view of its own.
+    fn queue(&mut self, found: &[u32]) {
+        self.expanded.resize(self.explorer.states.len(), false);
+        if let Some(only) = self.depths.first_mut() {
+            found.iter().for_each(|_| only.will_expand());
+            self.ordinary.extend(found.iter().map(|&state| (state, 1)));
+        }
     }
 
     /// New states: those with a view of their own in this stage are to be expanded, the others wait.
@@ -231,11 +252,19 @@ impl Search {
 
     /// Begins a stage: its depth is one more at which a proof may succeed.
     fn begin(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if self.flat && !self.depths.is_empty() {
+            return Ok(());
+        }
         let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
         self.depths.push(Obligations::new(compiled, symmetry, self.stage));
         let last = self.depths.len() - 1;
         let count = self.explorer.states.len() as u32;
         self.expanded.resize(count as usize, false);
+        if self.flat {
+            self.queue(&(0..count).collect::<Vec<_>>());
+            self.report_views();
+            return Ok(());
+        }
         let done: Vec<u32> = (0..count).filter(|&state| self.expanded[state as usize]).collect();
         self.add(last, &done);
         let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
@@ -268,17 +297,65 @@ impl Search {
 
     /// Brings the number of views and the violations up to date.
     fn report_views(&mut self) {
-        let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
+        let Pushdown { compiled, symmetry, locals } = &self.explorer.system;
         let Some(reported) = self.depths.first() else { return };
-        let mut view = vec![0; reported.views.width()];
-        for number in std::mem::replace(&mut self.reported, reported.views.len() as u32)..reported.views.len() as u32 {
-            reported.views.get(number, &mut view);
+        let views = if self.flat { &self.explorer.states } else { &reported.views };
+        let mut view = vec![0; views.width()];
+        for number in std::mem::replace(&mut self.reported, views.len() as u32)..views.len() as u32 {
+            views.get(number, &mut view);
             self.view_count = self.view_count.saturating_add(symmetry.orbit(&view));
-            (1..view.len()).for_each(|field| view[field] = reported.top(field - 1, view[field]).0);
+            for thread in 0..view.len() - 1 {
+                view[thread + 1] = match self.flat {
+                    true => locals.top(compiled.kind_of[thread], view[thread + 1]).0,
+                    false => reported.top(thread, view[thread + 1]).0,
+                };
+            }
+            if !self.suspects.include(&view) {
+                continue;
+            }
             for (property, violated) in compiled.model.properties().iter().zip(&mut self.violated) {
                 *violated = *violated || compiled.violates(property, symmetry, &view);
             }
         }
+    }
+}
+
+/// Views that may violate something, known by a single cell: most can be passed over.
+struct Suspects {
+    shared: Vec<bool>,
+    /// For each thread its symbols.
+    tops: Vec<Vec<bool>>,
+    /// Whether some pattern covers everything.
+    all: bool,
+}
+
+impl Suspects {
+    fn of(compiled: &Compiled, symmetry: &Symmetry) -> Self {
+        let threads = compiled.model.threads();
+        let symbols = threads.iter().map(|thread| vec![false; thread.symbol_count() as usize]);
+        let shared = vec![false; compiled.shared_count() as usize];
+        let mut suspects = Self { shared, tops: symbols.collect(), all: false };
+        for pattern in compiled.model.properties().iter().flat_map(|property| &property.never) {
+            let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
+            match (top, pattern.shared) {
+                (Some((thread, top)), _) => {
+                    let alike = (0..threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
+                    alike.for_each(|other| suspects.tops[other][top.0 as usize] = true);
+                }
+                (None, Some(wanted)) => {
+                    let known = (0..compiled.shared_count()).find(|&shared| compiled.shared(shared) == wanted);
+                    known.into_iter().for_each(|shared| suspects.shared[shared as usize] = true);
+                }
+                (None, None) => suspects.all = true,
+            }
+        }
+        suspects
+    }
+
+    /// Whether a view, given as a shared state and symbols, is to be looked at.
+    fn include(&self, view: &[u32]) -> bool {
+        let suspicious = |(tops, &top): (&Vec<bool>, &u32)| tops[top as usize];
+        self.all || self.shared[view[0] as usize] || self.tops.iter().zip(&view[1..]).any(suspicious)
     }
 }
 

@@ -140,7 +140,7 @@ impl<'a> Abstraction<'a> {
 
     /// The set as a lemma of a certificate.
     pub fn into_lemma(self, crew: &Crew) -> Lemma {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, crew)
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, crew)
     }
 
     /// Whether views, cut to the depth of a fence, are within.
@@ -237,8 +237,16 @@ pub fn count(views: &PackedSet, symmetry: &Symmetry) -> u64 {
     })
 }
 
-/// Views and grams as a lemma of a certificate. The views are given up to make room.
-pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: PackedSet, crew: &Crew) -> Lemma {
+/// Views and grams as a lemma of a certificate; `word` gives the number of the word that a thread's cell stands for. The
+/// views are given up to make room.
+pub fn lemma(
+    compiled: &Compiled,
+    symmetry: &Symmetry,
+    grams: &Grams,
+    views: PackedSet,
+    word: impl Fn(usize, u32) -> u32 + Sync,
+    crew: &Crew,
+) -> Lemma {
     let threads = compiled.threads();
     let in_use: Vec<Vec<_>> =
         (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
@@ -247,7 +255,7 @@ pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: Pac
         for &view in piece {
             views.get(view, &mut row);
             for thread in 0..threads {
-                let used: &AtomicBool = &in_use[symmetry.leader(thread)][row[thread + 1] as usize];
+                let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
                 // Most words are in use already, and a look disturbs nobody.
                 if !used.load(Ordering::Relaxed) {
                     used.store(true, Ordering::Relaxed);
@@ -263,7 +271,8 @@ pub fn lemma(compiled: &Compiled, symmetry: &Symmetry, grams: &Grams, views: Pac
     let renumber = |row: &mut [u32]| {
         row[0] = compiled.shared(row[0]).0;
         for thread in 0..threads {
-            row[thread + 1] = used[symmetry.leader(thread)][row[thread + 1] as usize].unwrap_or(0);
+            let word = word(thread, row[thread + 1]);
+            row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
         }
         symmetry.sort(row);
     };

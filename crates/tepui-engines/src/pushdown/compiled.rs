@@ -144,6 +144,13 @@ impl Compiled {
         View { shared: self.shared(row[0]), tops: row[1..].iter().copied().map(Symbol).collect() }
     }
 
+    /// Whether no stack is ever higher than one symbol.
+    pub fn is_flat(&self) -> bool {
+        let rules = self.model.threads().iter().flat_map(|thread| &thread.rules);
+        let flat = |rule: &Rule| !matches!(rule.action, Action::Push { below, .. } if !below.is_bottom());
+        self.model.init().stacks.iter().all(|stack| stack.len() <= 1) && rules.into_iter().all(flat)
+    }
+
     /// Whether a view, given as a row, violates a property, itself or with interchangeable threads permuted.
     pub fn violates(&self, property: &Property, symmetry: &Symmetry, row: &[u32]) -> bool {
         let covers = |pattern| symmetry.covers(pattern, self.shared(row[0]), |thread| Symbol(row[thread + 1]));

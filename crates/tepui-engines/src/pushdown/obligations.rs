@@ -266,7 +266,26 @@ impl Obligations {
     /// The views as a lemma of a certificate. The views are given up for it.
     pub fn into_lemma(mut self, compiled: &Compiled, symmetry: &Symmetry, crew: &Crew) -> Lemma {
         self.owed = PackedSet::new([1]);
-        lemma(compiled, symmetry, &self.grams, self.views, crew)
+        lemma(compiled, symmetry, &self.grams, self.views, |_, word| word, crew)
+    }
+
+    /// The states of a flat model as a lemma: they are views, and nothing lies below any symbol.
+    pub fn flat_lemma(system: &Pushdown<Stacks>, states: PackedSet, crew: &Crew) -> Lemma {
+        let Pushdown { compiled, locals, symmetry } = system;
+        let (mut grams, _) = Grams::new(compiled, symmetry, 1);
+        let mut words = vec![Vec::new(); compiled.threads()];
+        for thread in (0..compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
+            let kind = compiled.kind_of[thread];
+            for stack in 0..locals.count(kind) as u32 {
+                let word = locals.word(kind, stack, 1);
+                words[thread].push(grams.word_of(thread, &word));
+                if !word[0].is_bottom() {
+                    grams.allow(thread, word[0], Symbol::BOTTOM);
+                }
+            }
+        }
+        let word = |thread: usize, stack: u32| words[symmetry.leader(thread)][stack as usize];
+        lemma(compiled, symmetry, &grams, states, word, crew)
     }
 
     /// The topmost symbol of a word.

@@ -20,7 +20,7 @@ use crate::source::Source;
 
 pub use compile::{
     CallReturn, Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile,
-    creates_threads, explain,
+    creates_threads, explain, property_names,
 };
 pub use print::{print_head, print_program};
 pub use retrace::{Execution, retrace};

@@ -26,8 +26,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
-    let loaded = loaded.with_digest(&certificate.model)?;
-    match tepui_check::check(&loaded.model, &certificate) {
+    let (model, _) = loaded.with_digest(&certificate.model)?;
+    match tepui_check::check(&model, &certificate) {
         Ok(accepted) => {
             let names: Vec<_> = accepted.properties.iter().filter(|name| *name != THREAD_LIMIT).cloned().collect();
             let proves = match names.as_slice() {
@@ -51,19 +51,18 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
-    let mut loaded = loaded;
     for trace in &traces {
-        loaded = loaded.with_digest(&trace.model)?;
-        let replayed = match tepui_check::replay(&loaded.model, trace) {
+        let (model, compiled) = loaded.with_digest(&trace.model)?;
+        let replayed = match tepui_check::replay(&model, trace) {
             Ok(replayed) => replayed,
             Err(reason) => return rejected(&reason.to_string()),
         };
-        let says = match &loaded.program {
+        let says = match loaded.program().zip(compiled.as_ref()) {
             None => {
                 let contexts = count(u64::from(replayed.contexts), "context");
                 format!("{} in {contexts} violate {}", count(replayed.steps as u64, "step"), replayed.property)
             }
-            Some(LoadedProgram { program, source, compiled, .. }) => {
+            Some((LoadedProgram { program, source, .. }, compiled)) => {
                 match tepui::execution(program, compiled, trace, &replayed.property) {
                     Ok(execution) => {
                         let run = tell(program, source, &execution);

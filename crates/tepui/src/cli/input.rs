@@ -40,15 +40,17 @@ pub(crate) struct LoadedProgram {
     pub(crate) program: Program,
     pub(crate) source: Source,
     pub(crate) compiling: Compiling,
-    /// The model at hand; where threads are created, one of several.
-    pub(crate) compiled: Compiled,
+}
+
+/// A pushdown system or a program.
+pub(crate) enum Subject {
+    Pushdown(Model),
+    Program(LoadedProgram),
 }
 
 /// A model that was read.
 pub(crate) struct Loaded {
-    /// The model; that of a program, where threads are created, has places for a few of them.
-    pub(crate) model: Model,
-    pub(crate) program: Option<LoadedProgram>,
+    pub(crate) subject: Subject,
     pub(crate) matching: Option<Matching>,
     /// The rendered warnings.
     pub(crate) warnings: Vec<String>,
@@ -92,8 +94,7 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
     let said = Said::of(&warnings, &sources, &main);
     Ok(Loaded {
-        model: select(model, args)?,
-        program: None,
+        subject: Subject::Pushdown(select(model, args)?),
         matching,
         warning_lines: said.warning_lines,
         warnings: said.warnings,
@@ -154,19 +155,15 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         every_step: false,
         call_return: None,
     };
-    let all = Compiling { properties: Vec::new(), no_properties: false, ..compiling.clone() };
-    let places = compiling.max_threads.min(PLACES_SHOWN);
-    select(all.compile(&program, places)?.model, args)?;
-    let compiled = compiling.compile(&program, places)?;
+    require_known(&args.property, &compiling.property_names(&program))?;
     Ok(Loaded {
-        model: compiled.model.clone(),
         matching: None,
         warning_lines: said.warning_lines,
         warnings: said.warnings,
         notes: said.notes,
         again: again(args),
         file: source.name.clone(),
-        program: Some(LoadedProgram { program, source, compiling, compiled }),
+        subject: Subject::Program(LoadedProgram { program, source, compiling }),
     })
 }
 
@@ -189,15 +186,33 @@ impl LoadedProgram {
 }
 
 impl Loaded {
-    /// Takes the model with a digest, if there is one.
-    pub(crate) fn with_digest(mut self, digest: &Digest) -> Result<Self> {
-        if let Some(program) = &mut self.program
-            && let Some(compiled) = program.with_digest(digest)?
-        {
-            self.model = compiled.model.clone();
-            program.compiled = compiled;
+    /// The program, if it is one.
+    pub(crate) fn program(&self) -> Option<&LoadedProgram> {
+        match &self.subject {
+            Subject::Pushdown(_) => None,
+            Subject::Program(program) => Some(program),
         }
-        Ok(self)
+    }
+
+    /// The model; that of a program, where threads are created, has places for a few of them.
+    pub(crate) fn model(&self) -> Result<Model> {
+        match &self.subject {
+            Subject::Pushdown(model) => Ok(model.clone()),
+            Subject::Program(LoadedProgram { program, compiling, .. }) => {
+                Ok(compiling.compile(program, compiling.max_threads.min(PLACES_SHOWN))?.model)
+            }
+        }
+    }
+
+    /// The model with a digest, if there is one, and else any; with its legend, if it is that of a program.
+    pub(crate) fn with_digest(&self, digest: &Digest) -> Result<(Model, Option<Compiled>)> {
+        match &self.subject {
+            Subject::Pushdown(model) => Ok((model.clone(), None)),
+            Subject::Program(program) => Ok(match program.with_digest(digest)? {
+                Some(compiled) => (compiled.model.clone(), Some(compiled)),
+                None => (self.model()?, None),
+            }),
+        }
     }
 
     /// Prints the warnings: an answer may be worth less than it seems.
@@ -274,10 +289,15 @@ fn select(model: Model, args: &ModelArgs) -> Result<Model> {
         return Ok(model);
     }
     let known: Vec<_> = model.properties().iter().map(|property| property.name.clone()).collect();
+    require_known(names, &known)?;
+    let chosen = model.properties().iter().filter(|property| names.contains(&property.name)).cloned().collect();
+    Ok(model.with_properties(chosen)?)
+}
+
+fn require_known(names: &[String], known: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|&name| !known.contains(name)) {
         let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         bail!("the model has no property {unknown}; it has: {list}");
     }
-    let chosen = model.properties().iter().filter(|property| names.contains(&property.name)).cloned().collect();
-    Ok(model.with_properties(chosen)?)
+    Ok(())
 }

@@ -19,10 +19,10 @@ use super::{Exit, print};
 /// Runs `tepui show`.
 pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    let model = &loaded.model;
+    let model = &loaded.model()?;
     let text = match args.format {
-        ShowFormat::Human => summary(&loaded),
-        ShowFormat::Json => json(&loaded),
+        ShowFormat::Human => summary(&loaded, model),
+        ShowFormat::Json => json(&loaded, model),
         ShowFormat::Bp => print_program(&program(&loaded)?.program),
         ShowFormat::Reduced => {
             let LoadedProgram { program, compiling, .. } = program(&loaded)?;
@@ -58,7 +58,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
 }
 
 fn program(loaded: &Loaded) -> Result<&LoadedProgram> {
-    loaded.program.as_ref().with_context(|| format!("{} is no program", loaded.file))
+    loaded.program().with_context(|| format!("{} is no program", loaded.file))
 }
 
 /// The model must survive, and what a file's name promises must be in it.
@@ -116,10 +116,9 @@ fn conceivable_views(model: &Model) -> String {
     exact.map_or_else(|| "more than 10^19".to_owned(), grouped)
 }
 
-fn summary(loaded: &Loaded) -> String {
-    let model = &loaded.model;
+fn summary(loaded: &Loaded, model: &Model) -> String {
     let finite = finite_context(&Compiled::new(model));
-    let mut out = match &loaded.program {
+    let mut out = match loaded.program() {
         None => format!("{}: a concurrent pushdown system\n\n", loaded.file),
         Some(LoadedProgram { program, compiling, .. }) => {
             let (shared, procedures) = (program.shared.len() as u64, program.procedures.len() as u64);
@@ -170,8 +169,7 @@ fn summary(loaded: &Loaded) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-fn json(loaded: &Loaded) -> String {
-    let model = &loaded.model;
+fn json(loaded: &Loaded, model: &Model) -> String {
     let finite = finite_context(&Compiled::new(model));
     let threads = model.threads().iter().zip(&finite).map(|(thread, finite)| {
         let [pop, overwrite, push, empty] = rule_counts(thread);

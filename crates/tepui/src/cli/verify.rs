@@ -13,7 +13,7 @@ use tepui_report::invariant::Invariant;
 use tepui_report::program::{Run, tell};
 
 use super::args::{CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
-use super::input::{Loaded, LoadedProgram, load};
+use super::input::{Loaded, LoadedProgram, Subject, load};
 use super::limits::{Limits, Watch};
 use super::{Exit, evidence, print};
 
@@ -22,14 +22,18 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let mut loaded = load(&args.model, args.matching.as_deref())?;
     let by_contexts = [Choice::Delays, Choice::Contexts, Choice::Explicit, Choice::Views, Choice::Symbolic];
     only_for("--call-return", args.call_return.is_some(), args.run.choice(), &by_contexts)?;
-    match (&mut loaded.program, args.call_return) {
-        (Some(program), relation) => {
+    match (&mut loaded.subject, args.call_return) {
+        (Subject::Program(program), relation) => {
             program.compiling.call_return = relation.map(call_return);
             program.compiling.every_step = args.invariant;
         }
-        (None, _) if args.invariant => bail!("--invariant is only for programs, and {} is no .bp file", loaded.file),
-        (None, Some(_)) => bail!("--call-return is only for programs, and {} is no .bp file", loaded.file),
-        (None, None) => {}
+        (Subject::Pushdown(_), _) if args.invariant => {
+            bail!("--invariant is only for programs, and {} is no .bp file", loaded.file)
+        }
+        (Subject::Pushdown(_), Some(_)) => {
+            bail!("--call-return is only for programs, and {} is no .bp file", loaded.file)
+        }
+        (Subject::Pushdown(_), None) => {}
     }
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
@@ -139,7 +143,7 @@ fn run(
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
     let lemma = outcome.evidence().and_then(|evidence| evidence.certificate.lemmas.first()).filter(|_| invariant);
-    let invariant = loaded.program.as_ref().zip(legend.as_ref()).zip(lemma);
+    let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
     let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
     let report = Report {
         model: &model,
@@ -180,10 +184,13 @@ struct Answer {
 }
 
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
-    let Some(LoadedProgram { program, source, compiling, .. }) = &loaded.program else {
-        let outcome = tepui::verify(&loaded.model, options, budget);
-        let outcome = outcome.map_err(|missing| explain_matching(&loaded.model, &missing))?;
-        return Ok(Answer { model: loaded.model.clone(), outcome, runs: Vec::new(), legend: None });
+    let LoadedProgram { program, source, compiling } = match &loaded.subject {
+        Subject::Program(program) => program,
+        Subject::Pushdown(model) => {
+            let outcome = tepui::verify(model, options, budget);
+            let outcome = outcome.map_err(|missing| explain_matching(model, &missing))?;
+            return Ok(Answer { model: model.clone(), outcome, runs: Vec::new(), legend: None });
+        }
     };
     let Verified { outcome, compiled, executions } = tepui::verify_program(program, compiling, options, budget)?;
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));

@@ -6,8 +6,7 @@
 //!
 //! The first two are about a model that keeps dead values, the last about one that does not.
 
-use std::collections::{HashMap, HashSet};
-
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::{Compiled, Point};
@@ -38,7 +37,7 @@ impl Compiled {
             .map(|(thread, &kind)| {
                 let points = &self.legend.points[kind];
                 let point = |symbol: Symbol| &points[symbol.0 as usize - 1];
-                let mut waiting: HashMap<u32, HashSet<Symbol>> = HashMap::new();
+                let mut waiting: FxHashMap<u32, FxHashSet<Symbol>> = FxHashMap::default();
                 for rule in &thread.rules {
                     if let Action::Push { top, below } = rule.action
                         && !below.is_bottom()
@@ -49,7 +48,7 @@ impl Compiled {
                 if relation == CallReturn::Plain {
                     let place = |point: &Point| (point.procedure, point.position, point.stage, point.root);
                     for frames in waiting.values_mut() {
-                        let places: HashSet<_> = frames.iter().map(|&frame| place(point(frame))).collect();
+                        let places: FxHashSet<_> = frames.iter().map(|&frame| place(point(frame))).collect();
                         let all = (1..).map(Symbol).zip(points).filter(|(_, point)| places.contains(&place(point)));
                         frames.extend(all.map(|(symbol, _)| symbol).collect::<Vec<_>>());
                     }

@@ -42,6 +42,7 @@ pub use call_return::CallReturn;
 pub use explain::explain;
 pub use legend::{Frame, Legend, Meaning, Phase};
 pub(super) use model::assertion;
+pub use model::property_names;
 
 use layout::Values;
 use pairs::Exploration;

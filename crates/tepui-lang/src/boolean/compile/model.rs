@@ -1,8 +1,7 @@
 //! The model: threads with rules, properties, names for everything.
 
-use std::collections::HashMap;
-
-use tepui_model::program::Action;
+use rustc_hash::FxHashMap;
+use tepui_model::program::{Action, Program};
 use tepui_model::pushdown::{Model, Names, Pattern, Property, Shared, State, Symbol, Thread};
 
 use super::pairs::Exploration;
@@ -49,7 +48,7 @@ impl Exploration<'_, '_> {
 
     /// Threads are named after the procedure that they run; where threads are created, all but the first are places.
     fn thread_names(&self) -> Vec<String> {
-        let mut used: HashMap<&str, usize> = HashMap::new();
+        let mut used: FxHashMap<&str, usize> = FxHashMap::default();
         let name = |&kind: &usize| match self.creates && kind > 0 {
             true => "thread",
             false => self.steps.program.procedures[self.kinds[kind].procedure].name.as_str(),
@@ -166,6 +165,18 @@ impl Exploration<'_, '_> {
     }
 }
 
+/// The names of the properties of a program.
+pub fn property_names(program: &Program, deadlock: bool) -> Vec<String> {
+    let mut names = Vec::new();
+    for procedure in &program.procedures {
+        let assertions = procedure.statements.iter().filter(|statement| matches!(statement.action, Action::Assert(_)));
+        names.extend(assertions.map(|statement| assertion(&procedure.name, statement.line)));
+    }
+    names.extend(program.unreachable.iter().map(|target| target.label.clone()));
+    names.extend(deadlock.then(|| DEADLOCK.to_owned()));
+    names
+}
+
 /// The name of the property that an assertion holds.
 pub(in crate::boolean) fn assertion(procedure: &str, line: u32) -> String {
     format!("{procedure}@{line}")
@@ -173,7 +184,7 @@ pub(in crate::boolean) fn assertion(procedure: &str, line: u32) -> String {
 
 /// Names in the alphabet of models, each one once.
 fn names(wanted: impl Iterator<Item = String>) -> Vec<String> {
-    let mut used: HashMap<String, u32> = HashMap::new();
+    let mut used: FxHashMap<String, u32> = FxHashMap::default();
     let fits = |mark: char| mark.is_ascii_alphanumeric() || "_'@$".contains(mark);
     let unique = |name: String| {
         let name: String = name.chars().map(|mark| if fits(mark) { mark } else { '_' }).collect();

@@ -1,7 +1,6 @@
 //! Which shared states and points occur together.
 
-use std::collections::{HashMap, HashSet};
-
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::program::Action;
 use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
@@ -27,7 +26,7 @@ pub(super) struct Exploration<'s, 'p> {
     counts_sleepers: bool,
     /// For each shared state, those that some step leads to from it, and which kind of thread takes it.
     changes: Vec<Vec<(u32, usize)>>,
-    known_changes: HashSet<(u32, u32, usize)>,
+    known_changes: FxHashSet<(u32, u32, usize)>,
     open: Vec<(usize, u32, u32)>,
 }
 
@@ -42,18 +41,18 @@ pub(super) struct Threads {
     pub(super) rules: Vec<Rule>,
     /// How many threads there are of this kind.
     pub(super) count: usize,
-    pairs: HashSet<(u32, u32)>,
+    pairs: FxHashSet<(u32, u32)>,
     /// For each shared state the points that may occur with it.
     at: Vec<Vec<u32>>,
     /// For each procedure the frames below it, and the shared states in which it returns.
-    frames: HashMap<u32, Linked>,
-    returns: HashMap<u32, Linked>,
+    frames: FxHashMap<u32, Linked>,
+    returns: FxHashMap<u32, Linked>,
 }
 
 /// A set that remembers the order.
 #[derive(Default, Clone)]
 struct Linked {
-    set: HashSet<u32>,
+    set: FxHashSet<u32>,
     list: Vec<u32>,
 }
 
@@ -69,13 +68,13 @@ impl Linked {
 
 /// Things with numbers, in the order in which they were found.
 pub(super) struct Numbered<T> {
-    numbers: HashMap<T, u32>,
+    numbers: FxHashMap<T, u32>,
     pub(super) list: Vec<T>,
 }
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), list: Vec::new() }
+        Self { numbers: FxHashMap::default(), list: Vec::new() }
     }
 }
 
@@ -103,7 +102,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
             main: setup.and_then(|setup| setup.main),
             counts_sleepers: sleeps && steps.options.deadlock,
             changes: Vec::new(),
-            known_changes: HashSet::new(),
+            known_changes: FxHashSet::default(),
             open: Vec::new(),
         };
         exploration.begin(setup)?;
@@ -135,7 +134,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
             }
             None => wanted.push((program.main, entry(program.main), &none)),
         }
-        let mut kinds: HashMap<(usize, usize, &[u32]), usize> = HashMap::new();
+        let mut kinds: FxHashMap<(usize, usize, &[u32]), usize> = FxHashMap::default();
         for (procedure, position, arguments) in wanted {
             let next = self.kinds.len();
             let kind = *kinds.entry((procedure, position, arguments)).or_insert(next);

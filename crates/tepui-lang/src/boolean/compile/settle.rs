@@ -11,8 +11,7 @@
 //! at all, and the same holds for a loop without end; unless it is asked for deadlocks, and then the thread rests before
 //! steps that may be blocked, and in loops.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use tepui_model::program::{Action, Expression, Slot};
 
 use super::steps::{Steps, uninterrupted};
@@ -55,9 +54,12 @@ impl Steps<'_> {
         if self.options.keep_steps || !self.options.reduce {
             return vec![(change, self.tidy(point))];
         }
+        if !self.goes_on(change.1, &self.tidy(point)) {
+            return vec![(change, self.tidy(point))];
+        }
         let mut settled = Vec::new();
         // Where the thread has been: on the way that is followed, or on one that was followed to its end.
-        let mut seen: HashMap<(Change, Point), Visit> = HashMap::new();
+        let mut seen: FxHashMap<(Change, Point), Visit> = FxHashMap::default();
         let mut open = vec![(change, self.tidy(point), false)];
         while let Some(((shared, mode), point, leaves)) = open.pop() {
             let here = ((shared, mode), point);
@@ -65,11 +67,7 @@ impl Steps<'_> {
                 seen.entry(here).and_modify(|visit| visit.on_the_way = false);
                 continue;
             }
-            let goes_on = match mode {
-                Mode::Atomic => self.goes_on_inside(&point),
-                Mode::Calm => self.goes_on_alone(&point),
-                _ => false,
-            };
+            let goes_on = self.goes_on(mode, &point);
             let rests = !goes_on || (mode == Mode::Calm || self.options.deadlock);
             match seen.get_mut(&here) {
                 // In an atomic section, a loop without end is one that nobody sees.
@@ -95,6 +93,14 @@ impl Steps<'_> {
             }
         }
         settled
+    }
+
+    fn goes_on(&self, mode: Mode, point: &Point) -> bool {
+        match mode {
+            Mode::Atomic => self.goes_on_inside(point),
+            Mode::Calm => self.goes_on_alone(point),
+            _ => false,
+        }
     }
 
     /// Whether others can neither see nor hinder the next step of a thread.

@@ -134,5 +134,5 @@ fn read(file: &Path) -> Result<Model> {
     let model = file.to_owned();
     let program = ProgramArgs::default();
     let args = ModelArgs { model, init: None, target: None, property: Vec::new(), all_views: false, program };
-    Ok(load(&args, None)?.model)
+    load(&args, None)?.model()
 }
