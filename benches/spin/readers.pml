@@ -1,8 +1,7 @@
-/* The reader-writer lock of examples/readers.bp with 5 readers and 3 writers. */
+/* The reader-writer lock of examples/readers.bp with 10 readers and 3 writers. */
 bool data, counting, writing;
 byte readers;
-
-active[5] proctype reader() {
+active[10] proctype reader() {
   do
   :: atomic { !counting -> counting = true }
      readers = readers + 1;
@@ -21,7 +20,6 @@ active[5] proctype reader() {
      counting = false
   od
 }
-
 active[3] proctype writer() {
   do
   :: atomic { !data -> data = true }

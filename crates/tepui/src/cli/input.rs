@@ -32,6 +32,9 @@ impl fmt::Display for BadInput {
 
 impl std::error::Error for BadInput {}
 
+/// The most warnings that are printed before a run.
+const MOST_WARNINGS: usize = 5;
+
 /// The places of the model that is shown of a program, where threads are created.
 pub(crate) const PLACES_SHOWN: u32 = 2;
 
@@ -217,7 +220,10 @@ impl Loaded {
 
     /// Prints the warnings: an answer may be worth less than it seems.
     pub(crate) fn warn(&self) {
-        self.warnings.iter().for_each(|warning| anstream::eprint!("{warning}"));
+        self.warnings.iter().take(MOST_WARNINGS).for_each(|warning| anstream::eprint!("{warning}"));
+        if let more @ 1.. = self.warnings.len().saturating_sub(MOST_WARNINGS) {
+            anstream::eprintln!("... and {}", count(more as u64, "more warning"));
+        }
     }
 }
 
