@@ -76,7 +76,8 @@ fn examples_are_what_their_headers_say() {
         for reduce in [true, false] {
             let compiling = Compiling { reduce, deadlock, ..Compiling::default() };
             let mut verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-            assert_eq!(self_check(&verified.compiled.model, &mut verified.outcome), Ok(()), "{name}");
+            let compiled = verified.compiled.unwrap();
+            assert_eq!(self_check(&compiled.model, &mut verified.outcome), Ok(()), "{name}");
             let found = verified.outcome.properties.iter();
             let found = found.map(|p| (p.name.clone(), p.verdict.status().word().to_owned()));
             let (mut found, mut expected) = (found.collect::<Vec<_>>(), expected.clone());
@@ -134,7 +135,8 @@ fn invariants_hold_in_every_state() {
         let compiling = Compiling { every_step: true, ..Compiling::default() };
         let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
         let certificate = &verified.outcome.evidence().unwrap().certificate;
-        let invariant = Invariant::of(&program, &verified.compiled.legend, &certificate.lemmas[0]).json();
+        let invariant =
+            Invariant::of(&program, &verified.compiled.as_ref().unwrap().legend, &certificate.lemmas[0]).json();
         let place = |frame: &Frame| {
             let procedure = &program.procedures[frame.procedure];
             (

@@ -80,7 +80,7 @@ fn the_interpreter_agrees_with_the_corpus() {
 fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: Limits) -> bool {
     let places = compiling.places;
     let found = explore(program, Limits { threads: places, ..limits });
-    let compiled = compile(program, compiling).unwrap();
+    let compiled = compile(program, compiling, &|| false).unwrap();
     let model = &compiled.model;
     if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
         return false;

@@ -126,7 +126,12 @@ impl Outcome {
 
     /// The outcome of an engine that cannot be started on a model.
     pub fn not_applicable(engine: &'static str, resource: &'static str, task: &Task, why: &str) -> Self {
-        let unknown = || Verdict::Unknown(Reason::NotApplicable(why.to_owned()));
+        Self::without_answer(engine, resource, task, &Reason::NotApplicable(why.to_owned()))
+    }
+
+    /// The outcome where nothing could be explored.
+    pub fn without_answer(engine: &'static str, resource: &'static str, task: &Task, reason: &Reason) -> Self {
+        let unknown = || Verdict::Unknown(reason.clone());
         let properties = task.properties.iter().map(|name| PropertyOutcome { name: name.clone(), verdict: unknown() });
         Self {
             engine,

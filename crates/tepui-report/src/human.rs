@@ -8,6 +8,7 @@ use tepui_cert::{Step, Trace};
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
 use tepui_model::pushdown::Model;
 
+use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
 use crate::{Report, bytes, count, grouped, seconds};
 
@@ -58,11 +59,11 @@ pub fn render(report: &Report<'_>) -> String {
             }
             out.push_str(&match report.runs.get(number).and_then(Option::as_ref) {
                 Some(run) => execution(run, report.stacks),
-                None => schedule(report.model, refuted.trace()),
+                None => report.model.map_or(String::new(), |model| schedule(model, refuted.trace())),
             });
         }
     }
-    out.extend(report.invariant.iter().map(|invariant| invariant.render()));
+    out.extend(report.invariant.iter().map(Invariant::render));
     for next in next_steps(report) {
         let _ = write!(out, "\n  {} {next}", paint(DIM, "next:"));
     }
@@ -73,7 +74,7 @@ pub fn render(report: &Report<'_>) -> String {
 fn headline(report: &Report<'_>) -> String {
     let status = report.outcome.status();
     let word = paint(colour(status), &status.word().to_uppercase());
-    let open = report.model.properties().is_empty();
+    let open = report.is_open();
     let says = match status {
         Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
         Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
@@ -172,15 +173,18 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     } else {
         facts.push(("engine", outcome.engine.to_owned()));
     }
-    let model = report.model;
-    let enabled =
-        |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
-    if !(0..model.threads().len()).any(enabled) {
+    if report.model.is_some_and(|model| !anything_happens(model)) {
         facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
     facts.extend(written(report));
     facts
+}
+
+fn anything_happens(model: &Model) -> bool {
+    let enabled =
+        |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
+    (0..model.threads().len()).any(enabled)
 }
 
 fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
@@ -294,8 +298,11 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         let all = having(Status::Safe).count() == outcome.properties.len();
         let some: String = having(Status::Safe).map(|property| format!(" --property {}", property.name)).collect();
         let claim = if all { "" } else { some.as_str() };
-        if report.model.properties().is_empty() {
-            next.push("no property was checked: --target VIEW says what must never happen".to_owned());
+        if report.is_open() {
+            next.push(match report.is_program {
+                true => "no property was checked: write assert(...), or ask with --deadlock or --label".to_owned(),
+                false => "no property was checked: --target VIEW says what must never happen".to_owned(),
+            });
         }
         next.push(match report.certificate {
             Some(path) => format!("tepui check {} {}{claim}", quoted(path), report.again),

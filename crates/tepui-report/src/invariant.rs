@@ -20,6 +20,9 @@ const MOST_PAIRS: usize = 200;
 /// A line of a procedure: the procedure and the position of the first statement of that line.
 type Line = (usize, u32);
 
+/// Variables with their values.
+type Facts = Vec<(String, String)>;
+
 /// What all states of some set have in common.
 #[derive(Clone, Default)]
 struct Common {
@@ -126,7 +129,7 @@ impl<'a> Invariant<'a> {
     }
 
     /// Values that are always the same in some set and not already in a larger one.
-    fn facts(&self, common: &Common, known: &[&Common], variables: &[(String, Kind)]) -> Vec<(String, String)> {
+    fn facts(&self, common: &Common, known: &[&Common], variables: &[(String, Kind)]) -> Facts {
         let known = |number: usize| known.iter().any(|known| known.values.get(number).copied().flatten().is_some());
         let values = common.values.iter().enumerate().filter(|(number, _)| !known(*number));
         let facts = values.filter_map(|(number, value)| Some((&variables[number], (*value)?)));
@@ -138,7 +141,7 @@ impl<'a> Invariant<'a> {
     }
 
     /// What holds at each line, besides what always holds.
-    fn at_lines(&self) -> impl Iterator<Item = (Line, Vec<(String, String)>)> {
+    fn at_lines(&self) -> impl Iterator<Item = (Line, Facts)> {
         self.single.iter().map(|(&line, (shared, local))| {
             let locals = self.program.procedures[line.0].locals.iter();
             let locals: Vec<_> = locals.map(|variable| (variable.name.clone(), variable.kind)).collect();
@@ -149,7 +152,7 @@ impl<'a> Invariant<'a> {
     }
 
     /// What holds at two lines, besides what holds at each; nothing, if no two threads are there at the same time.
-    fn at_pairs(&self) -> impl Iterator<Item = ((Line, Line), Option<Vec<(String, String)>>)> {
+    fn at_pairs(&self) -> impl Iterator<Item = ((Line, Line), Option<Facts>)> {
         self.conceivable.keys().map(|&(one, other)| {
             let facts = self.pairs.get(&(one, other)).map(|common| {
                 let known = [&self.always, &self.single[&one].0, &self.single[&other].0];

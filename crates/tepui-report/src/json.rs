@@ -6,13 +6,14 @@ use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Verdict};
 use tepui_model::pushdown::Model;
 
 use crate::Report;
+use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
 
 #[derive(Serialize)]
 struct Document<'a> {
     tepui_version: &'a str,
     file: &'a str,
-    model_digest: String,
+    model_digest: Option<String>,
     verdict: &'static str,
     reason: Option<Value>,
     engine: &'a str,
@@ -51,7 +52,7 @@ pub fn render(report: &Report<'_>) -> String {
     let document = Document {
         tepui_version: env!("CARGO_PKG_VERSION"),
         file: report.file,
-        model_digest: report.model.digest().to_string(),
+        model_digest: report.model.map(|model| model.digest().to_string()),
         verdict: outcome.status().word(),
         reason: outcome.properties.iter().find_map(|property| reason(&property.verdict)),
         engine: outcome.engine,
@@ -77,7 +78,7 @@ pub fn render(report: &Report<'_>) -> String {
         certificate: report.certificate,
         views_file: report.views,
         warnings: report.warnings,
-        invariant: report.invariant.as_ref().map(|invariant| invariant.json()),
+        invariant: report.invariant.as_ref().map(Invariant::json),
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
             .collect(),
@@ -90,7 +91,7 @@ pub fn render(report: &Report<'_>) -> String {
 pub fn traces(model: &Model, outcome: &Outcome, runs: &[Option<Run>]) -> String {
     let violated = outcome.properties.iter().enumerate().filter_map(|(number, property)| {
         let Verdict::Unsafe(refuted) = &property.verdict else { return None };
-        let (start, steps) = schedule(model, refuted, runs.get(number).and_then(Option::as_ref));
+        let (start, steps) = schedule(Some(model), refuted, runs.get(number).and_then(Option::as_ref));
         Some(serde_json::json!({ "property": property.name, "start": start, "steps": steps }))
     });
     let violated: Vec<_> = violated.collect();
@@ -98,10 +99,11 @@ pub fn traces(model: &Model, outcome: &Outcome, runs: &[Option<Run>]) -> String 
 }
 
 /// The start and the steps of a violation.
-fn schedule(model: &Model, refuted: &Refuted, run: Option<&Run>) -> (Value, Value) {
+fn schedule(model: Option<&Model>, refuted: &Refuted, run: Option<&Run>) -> (Value, Value) {
     match run {
         Some(run) => of_program(run),
         None => {
+            let Some(model) = model else { return (Value::Null, Value::Null) };
             let step = |step| crate::human::step_value(model, step);
             let start = model.display_state(&refuted.trace().start).into();
             (start, refuted.trace().steps.iter().map(step).collect())

@@ -14,8 +14,8 @@ pub use numbers::{bytes, count, grouped, seconds};
 
 /// A finished run, with all that its report mentions.
 pub struct Report<'a> {
-    /// The model.
-    pub model: &'a Model,
+    /// The model; none, if a program could not be compiled within the limits.
+    pub model: Option<&'a Model>,
     /// The model's file, as the user gave it.
     pub file: &'a str,
     /// The model's file and the options that select what was verified, to be repeated in a command.
@@ -28,6 +28,8 @@ pub struct Report<'a> {
     pub runs: &'a [Option<program::Run>],
     /// The invariant of a program, if it is asked for and there is one.
     pub invariant: Option<invariant::Invariant<'a>>,
+    /// Whether the model is that of a program.
+    pub is_program: bool,
     /// Whether the procedures that a thread is in are shown at each step of a program.
     pub stacks: bool,
     /// Seconds of wall-clock time.
@@ -49,6 +51,11 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// Whether there is no property that could be violated.
+    fn is_open(&self) -> bool {
+        self.model.is_some_and(|model| model.properties().is_empty())
+    }
+
     /// How many contexts the schedule has that violates a property.
     fn contexts(&self, property: usize, trace: &tepui_cert::Trace) -> u32 {
         self.runs.get(property).and_then(Option::as_ref).map_or_else(|| trace.contexts(), program::Run::contexts)

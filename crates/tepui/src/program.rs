@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_lang::boolean::{
-    self, CallReturn, Compiled, Execution, THREAD_LIMIT, TooLarge, compile, creates_threads, retrace,
+    self, CallReturn, Compiled, Execution, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
 use tepui_model::program::Program;
 use tepui_model::pushdown::Property;
@@ -53,22 +53,29 @@ pub struct Verified {
     /// The outcome.
     pub outcome: Outcome,
     /// The model that it is about; where threads are created, the one with the most places.
-    pub compiled: Compiled,
+    pub compiled: Option<Compiled>,
     /// For each property the execution that violates it.
     pub executions: Vec<Option<Execution>>,
 }
 
 impl Compiling {
     /// The model of a program with places for some threads, where threads are created.
-    pub fn compile(&self, program: &Program, places: u32) -> Result<Compiled, TooLarge> {
-        let compiled = compile(program, self.options(places))?;
+    pub fn compile(&self, program: &Program, places: u32) -> Result<Compiled, Uncompiled> {
+        self.compile_within(program, places, &Budget::unlimited())
+    }
+
+    /// The same, unless a limit is reached.
+    fn compile_within(&self, program: &Program, places: u32, budget: &Budget) -> Result<Compiled, Uncompiled> {
+        let stop = || budget.clone().look().is_err();
+        let compiled = compile(program, self.options(places), &stop)?;
         let wanted = |property: &&Property| {
             let named = self.properties.is_empty() || self.properties.contains(&property.name);
             property.name == THREAD_LIMIT || (named && !self.no_properties)
         };
         let properties = compiled.model.properties().iter().filter(wanted).cloned().collect();
         let Compiled { model, legend } = compiled;
-        let model = model.with_properties(properties).map_err(|malformed| TooLarge::new(malformed.to_string()))?;
+        let model =
+            model.with_properties(properties).map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
         Ok(Compiled { model, legend })
     }
 
@@ -98,20 +105,17 @@ impl Compiling {
     }
 }
 
-/// Verifies the properties of a program.
+/// Verifies the properties of a program. The error is about the program: it has more than can be dealt with.
 pub fn verify_program(
     program: &Program,
     compiling: &Compiling,
     options: &Options,
     budget: &Budget,
-) -> Result<Verified, TooLarge> {
-    let first = compiling.compile(program, 1)?;
-    if !creates_threads(program, compiling.reduce) {
-        let outcome = answer(&first, compiling, options, budget);
-        return Ok(conclude(program, outcome, first, &mut |_| None));
-    }
-    let names: Vec<_> = first.model.properties().iter().map(|property| property.name.clone()).collect();
-    let mut properties: Vec<_> = names.into_iter().filter(|name| name != THREAD_LIMIT).collect();
+) -> Result<Verified, Uncompiled> {
+    let chosen = |name: &String| compiling.properties.is_empty() || compiling.properties.contains(name);
+    let mut properties = compiling.property_names(program);
+    properties.retain(|name| chosen(name) && !compiling.no_properties);
+    properties.dedup();
     if properties.is_empty() {
         properties.push("views".to_owned());
     }
@@ -121,21 +125,24 @@ pub fn verify_program(
         prove: options.prove,
         list_views: options.list_views,
     };
-    let mut engine = Creating {
-        program,
-        compiling,
-        options,
-        properties,
-        places: 0,
-        now: None,
-        refuted: Vec::new(),
-        too_large: None,
-    };
-    let mut outcome = drive(&mut engine, &task, &mut budget.clone());
-    if let Some(too_large) = engine.too_large {
-        return Err(too_large);
+    if !creates_threads(program, compiling.reduce) {
+        let compiled = match compiling.compile_within(program, 1, budget) {
+            Ok(compiled) => compiled,
+            Err(why @ Uncompiled::Unsupported(_)) => return Err(why),
+            Err(why) => return Ok(Verified::nothing(&task, &unanswered(&why, budget))),
+        };
+        let outcome = answer(&compiled, compiling, options, budget);
+        return Ok(conclude(program, outcome, compiled, &mut |_| None));
     }
-    let (last, compiled) = engine.now.ok_or_else(|| TooLarge::new("no thread may run".to_owned()))?;
+    let mut engine =
+        Creating { program, compiling, options, properties, places: 0, now: None, refuted: Vec::new(), failed: None };
+    let mut outcome = drive(&mut engine, &task, &mut budget.clone());
+    if let Some(why @ Uncompiled::Unsupported(_)) = engine.failed {
+        return Err(why);
+    }
+    let Some((last, compiled)) = engine.now else {
+        return Ok(Verified { outcome, compiled: None, executions: Vec::new() });
+    };
     outcome.engine = last.engine;
     outcome.stored = last.stored;
     outcome.remarks.extend(last.remarks);
@@ -145,6 +152,22 @@ pub fn verify_program(
         Some(refuted.swap_remove(index).1)
     };
     Ok(conclude(program, outcome, compiled, &mut execution))
+}
+
+/// Why there is no model to ask about.
+fn unanswered(why: &Uncompiled, budget: &Budget) -> Reason {
+    match (why, budget.clone().look()) {
+        (Uncompiled::Stopped, Err(stop)) => stop.into(),
+        _ => Reason::GaveUp(why.to_string()),
+    }
+}
+
+impl Verified {
+    /// No answer.
+    fn nothing(task: &Task, reason: &Reason) -> Self {
+        let outcome = Outcome::without_answer("compiler", "symbols", task, reason);
+        Self { outcome, compiled: None, executions: Vec::new() }
+    }
 }
 
 fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget: &Budget) -> Outcome {
@@ -185,7 +208,7 @@ fn conclude(
     if let Some(why) = doubts {
         outcome.distrust(Status::Unsafe, &format!("the program's interpreter cannot follow a trace: {why}"));
     }
-    Verified { outcome, compiled, executions }
+    Verified { outcome, compiled: Some(compiled), executions }
 }
 
 /// The execution of a program that a trace of its model stands for.
@@ -209,7 +232,7 @@ struct Creating<'a> {
     /// The last answer, and what it is about.
     now: Option<(Outcome, Compiled)>,
     refuted: Vec<(String, Result<Execution, String>)>,
-    too_large: Option<TooLarge>,
+    failed: Option<Uncompiled>,
 }
 
 impl Creating<'_> {
@@ -261,12 +284,15 @@ impl Engine for Creating<'_> {
 
     fn explore(&mut self, budget: &mut Budget) -> Round {
         self.places += 1;
-        let compiled = match self.compiling.compile(self.program, self.places) {
+        let compiled = match self.compiling.compile_within(self.program, self.places, budget) {
             Ok(compiled) => compiled,
-            Err(too_large) => {
-                let stopped = Some(Stop::GaveUp(too_large.to_string()));
-                self.too_large = self.now.is_none().then_some(too_large);
-                return Round { stopped, ..Round::default() };
+            Err(why) => {
+                let stopped = match budget.look() {
+                    Err(stop) => stop,
+                    Ok(()) => Stop::GaveUp(why.to_string()),
+                };
+                self.failed = Some(why);
+                return Round { stopped: Some(stopped), ..Round::default() };
             }
         };
         let outcome = answer(&compiled, self.compiling, self.options, budget);

@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
 pub use compile::{
-    CallReturn, Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, TooLarge, compile,
+    CallReturn, Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile,
     creates_threads, explain, property_names,
 };
 pub use print::{print_head, print_program};

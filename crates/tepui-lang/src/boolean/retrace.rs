@@ -58,11 +58,14 @@ fn without_choices_that_do_not_matter(program: &Program, legend: &Legend) -> Pro
     program
 }
 
+/// The number of the state before, a thread, and its step.
+type Taken = (usize, usize, Step);
+
 struct Follower<'r, 'p> {
     runner: &'r Runner<'p>,
     legend: &'r Legend,
     /// All states that were reached, each with the number of the one before and the step of a thread that leads to it.
-    nodes: Vec<(State, Option<(usize, usize, Step)>)>,
+    nodes: Vec<(State, Option<Taken>)>,
     /// Those that mean the same as the model's last state. There are several only as long as values are to be chosen.
     now: Vec<usize>,
     /// For each thread of the model, that of the program.

@@ -33,6 +33,10 @@ pub fn print_cpds(model: &Model) -> String {
         let named = property.name != format!("never-{position}");
         let name = if named { format!("{}: ", property.name) } else { String::new() };
         let patterns: Vec<_> = property.never.iter().map(|pattern| spaced(&model.display_pattern(pattern))).collect();
+        if patterns.is_empty() {
+            let _ = writeln!(out, "\n# never {}: nothing in the model violates it", property.name);
+            continue;
+        }
         let _ = writeln!(out, "\nnever {name}{}", patterns.join(" or "));
     }
     out

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching, Verified};
 use tepui_core::{Budget, Outcome, Status, Verdict};
-use tepui_lang::boolean::{CallReturn, Legend, THREAD_LIMIT};
+use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT};
 use tepui_model::pushdown::Model;
 use tepui_report::Report;
 use tepui_report::invariant::Invariant;
@@ -125,18 +125,21 @@ fn run(
     let limits = Limits { timeout: args.timeout, memory: args.memory, progress: args.format == Format::Human };
     let watch = Watch::start(&budget, limits);
     let mut answer = answer(loaded, options, &budget)?;
-    if args.self_check {
+    if let Some(model) = answer.model.as_ref().filter(|_| args.self_check) {
         // A failed check shows in the verdict: the answers it concerns become unknown.
-        let _ = tepui::self_check(&answer.model, &mut answer.outcome);
+        let _ = tepui::self_check(model, &mut answer.outcome);
     }
     let Answer { model, outcome, runs, legend } = answer;
     // That there are places for all threads is no property of the program.
-    let of_program = model.properties().iter().filter(|property| property.name != THREAD_LIMIT).cloned().collect();
-    let model = model.with_properties(of_program)?;
+    let model = model.map(|model| {
+        let of_program = model.properties().iter().filter(|property| property.name != THREAD_LIMIT).cloned().collect();
+        model.with_properties(of_program)
+    });
+    let model = model.transpose()?;
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
-    let written = write_files(&model, &runs, args, certificate, &outcome);
+    let written = write_files(model.as_ref(), &runs, args, certificate, &outcome);
     let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
     let asked = (certificate.is_some(), args.trace.is_some());
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
@@ -146,9 +149,10 @@ fn run(
     let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
     let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
     let report = Report {
-        model: &model,
+        model: model.as_ref(),
         invariant,
         runs: &runs,
+        is_program: loaded.program().is_some(),
         stacks: args.stacks,
         file: &loaded.file,
         again: &loaded.again,
@@ -177,7 +181,8 @@ fn run(
 
 /// An outcome, the model that it is about, and for a program the executions that violate its properties.
 struct Answer {
-    model: Model,
+    /// None, if a program could not be compiled within the limits.
+    model: Option<Model>,
     outcome: Outcome,
     runs: Vec<Option<Run>>,
     legend: Option<Legend>,
@@ -189,17 +194,21 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
         Subject::Pushdown(model) => {
             let outcome = tepui::verify(model, options, budget);
             let outcome = outcome.map_err(|missing| explain_matching(model, &missing))?;
-            return Ok(Answer { model: model.clone(), outcome, runs: Vec::new(), legend: None });
+            return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None });
         }
     };
     let Verified { outcome, compiled, executions } = tepui::verify_program(program, compiling, options, budget)?;
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
-    Ok(Answer { model: compiled.model, outcome, runs, legend: Some(compiled.legend) })
+    let (model, legend) = match compiled {
+        Some(Compiled { model, legend }) => (Some(model), Some(legend)),
+        None => (None, None),
+    };
+    Ok(Answer { model, outcome, runs, legend })
 }
 
 fn write_files(
-    model: &Model,
+    model: Option<&Model>,
     runs: &[Option<Run>],
     args: &RunArgs,
     certificate: Option<&Path>,
@@ -208,7 +217,7 @@ fn write_files(
     if let (Some(path), Some(proof)) = (certificate, outcome.evidence()) {
         evidence::write(path, &proof.certificate.to_text())?;
     }
-    if let Some(path) = &args.trace {
+    if let (Some(path), Some(model)) = (&args.trace, model) {
         let traces: String = match path.extension().is_some_and(|extension| extension == "json") {
             true => tepui_report::json::traces(model, outcome, runs),
             false => outcome.properties.iter().filter_map(|p| trace_text(model, &p.verdict)).collect(),

@@ -4,11 +4,11 @@ use tepui_model::program::{Action, Program};
 
 use super::setup::Setup;
 use super::steps::Steps;
-use super::{Options, Point, Stage, TooLarge};
+use super::{Options, Point, Stage, Uncompiled};
 use crate::boolean::print::print_with_remarks;
 
 /// The program with remarks: which threads there are, which variables are kept where, which steps are not seen.
-pub fn explain(program: &Program, options: Options) -> Result<String, TooLarge> {
+pub fn explain(program: &Program, options: Options) -> Result<String, Uncompiled> {
     let steps = Steps::new(program, options)?;
     let mut head: Vec<String> = Vec::new();
     let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());

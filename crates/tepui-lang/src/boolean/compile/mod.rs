@@ -132,24 +132,27 @@ enum Effect {
     Leave,
 }
 
-/// Why a program cannot be compiled.
+/// Why there is no model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TooLarge(String);
-
-impl TooLarge {
-    /// A reason in words.
-    pub fn new(why: String) -> Self {
-        Self(why)
-    }
+pub enum Uncompiled {
+    /// The program has something that is more than can be dealt with.
+    Unsupported(String),
+    /// The model would have too many rules.
+    TooLarge(String),
+    /// The caller wanted it to end.
+    Stopped,
 }
 
-impl std::fmt::Display for TooLarge {
+impl std::fmt::Display for Uncompiled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Unsupported(why) | Self::TooLarge(why) => f.write_str(why),
+            Self::Stopped => f.write_str("the compilation was stopped"),
+        }
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for Uncompiled {}
 
 /// The name of the property that more threads are wanted than there are places for.
 pub const THREAD_LIMIT: &str = "thread-limit";
@@ -189,14 +192,16 @@ pub struct Compiled {
 
 /// The pushdown system of a program. Where threads are created and there are too few places for them, the property
 /// [`THREAD_LIMIT`] is violated. Each assertion is a property, and so is each label that must not be reached.
-pub fn compile(program: &Program, options: Options) -> Result<Compiled, TooLarge> {
+///
+/// From time to time it is asked whether to stop.
+pub fn compile(program: &Program, options: Options, stop: &dyn Fn() -> bool) -> Result<Compiled, Uncompiled> {
     let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
     let mut program = program.clone();
     if let Some(setup) = &setup {
         program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
     }
     let steps = Steps::new(&program, options)?;
-    Exploration::new(&steps, setup.as_ref())?.run()
+    Exploration::new(&steps, setup.as_ref())?.run(stop)
 }
 
 /// Whether threads are created while others run, so that their number is a bound.

@@ -5,11 +5,11 @@ use tepui_model::program::{Action, Program};
 use tepui_model::pushdown::{Model, Names, Pattern, Property, Shared, State, Symbol, Thread};
 
 use super::pairs::Exploration;
-use super::{Compiled, DEADLOCK, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, TooLarge};
+use super::{Compiled, DEADLOCK, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, Uncompiled};
 
 impl Exploration<'_, '_> {
     /// The model of what was found.
-    pub(super) fn compiled(self) -> Result<Compiled, TooLarge> {
+    pub(super) fn compiled(self) -> Result<Compiled, Uncompiled> {
         let thread_names = self.thread_names();
         let symbols: Vec<_> = (self.kinds.iter())
             .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
@@ -27,7 +27,7 @@ impl Exploration<'_, '_> {
         };
         let init = State { shared: Shared(0), stacks: self.threads.iter().map(stack).collect() };
         let model = Model::new(shared, threads, init, self.properties());
-        let model = model.map_err(|malformed| TooLarge(malformed.to_string()))?;
+        let model = model.map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
         Ok(Compiled { model, legend: self.legend() })
     }
 

@@ -6,10 +6,16 @@ use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
 use super::setup::Setup;
 use super::steps::{Steps, uninterrupted};
-use super::{Compiled, Effect, Global, Mode, Point, Stage, TooLarge};
+use super::{Compiled, Effect, Global, Mode, Point, Stage, Uncompiled};
 
 /// The most rules of a model.
 const MOST_RULES: usize = 20_000_000;
+
+/// The most threads.
+const MOST_THREADS: usize = 1_000;
+
+/// After how many pairs limits are looked at.
+const LOOK_EVERY: usize = 256;
 
 /// Which pairs of shared states and points may occur, and the rules for them.
 pub(super) struct Exploration<'s, 'p> {
@@ -90,7 +96,7 @@ impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
 }
 
 impl<'s, 'p> Exploration<'s, 'p> {
-    pub(super) fn new(steps: &'s Steps<'p>, setup: Option<&Setup>) -> Result<Self, TooLarge> {
+    pub(super) fn new(steps: &'s Steps<'p>, setup: Option<&Setup>) -> Result<Self, Uncompiled> {
         let statements = || steps.program.procedures.iter().flat_map(|procedure| &procedure.statements);
         let sleeps = statements().any(|statement| statement.action == Action::Sleep);
         let mut exploration = Self {
@@ -110,7 +116,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
     }
 
     /// The first shared state, and the threads.
-    fn begin(&mut self, setup: Option<&Setup>) -> Result<(), TooLarge> {
+    fn begin(&mut self, setup: Option<&Setup>) -> Result<(), Uncompiled> {
         let program = self.steps.program;
         let mut shared = 0;
         for (number, variable) in program.shared.iter().enumerate() {
@@ -134,6 +140,9 @@ impl<'s, 'p> Exploration<'s, 'p> {
             }
             None => wanted.push((program.main, entry(program.main), &none)),
         }
+        if wanted.len() > MOST_THREADS {
+            return Err(Uncompiled::Unsupported(format!("the program has more than {MOST_THREADS} threads")));
+        }
         let mut kinds: FxHashMap<(usize, usize, &[u32]), usize> = FxHashMap::default();
         for (procedure, position, arguments) in wanted {
             let next = self.kinds.len();
@@ -148,7 +157,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
                         _ => self.steps.tidy(point),
                     },
                     [point, ..] => Point { stage: Stage::Begin, ..point },
-                    [] => return Err(TooLarge("a thread has no first point".to_owned())),
+                    [] => return Err(Uncompiled::Unsupported("a thread has no first point".to_owned())),
                 };
                 let mut threads = Threads { procedure, ..Threads::default() };
                 threads.first = 1 + threads.points.number(first);
@@ -165,16 +174,23 @@ impl<'s, 'p> Exploration<'s, 'p> {
         Ok(())
     }
 
-    pub(super) fn run(mut self) -> Result<Compiled, TooLarge> {
+    pub(super) fn run(mut self, stop: &dyn Fn() -> bool) -> Result<Compiled, Uncompiled> {
         for kind in 0..self.kinds.len() {
             if self.kinds[kind].count > 0 {
                 self.add(kind, 0, self.kinds[kind].first);
             }
         }
+        let mut expanded: usize = 0;
         while let Some((kind, global, point)) = self.open.pop() {
             self.expand(kind, global, point);
-            if self.kinds.iter().map(|threads| threads.rules.len()).sum::<usize>() > MOST_RULES {
-                return Err(TooLarge(format!("the program has more than {MOST_RULES} rules")));
+            expanded += 1;
+            if expanded.is_multiple_of(LOOK_EVERY) {
+                if self.kinds.iter().map(|threads| threads.rules.len()).sum::<usize>() > MOST_RULES {
+                    return Err(Uncompiled::TooLarge(format!("the program's model has more than {MOST_RULES} rules")));
+                }
+                if stop() {
+                    return Err(Uncompiled::Stopped);
+                }
             }
         }
         self.compiled()

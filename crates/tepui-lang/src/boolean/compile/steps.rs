@@ -1,10 +1,10 @@
 //! What a single thread does at a point, in a shared state.
 
-use tepui_model::program::{Action, Expression, Operator, Place, Program, Slot};
+use tepui_model::program::{Action, Expression, Kind, Operator, Place, Program, Slot, Variable};
 
 use super::layout::{Layout, Values};
 use super::variables::Kept;
-use super::{Change, Effect, Mode, Options, Point, Stage, TooLarge};
+use super::{Change, Effect, Mode, Options, Point, Stage, Uncompiled};
 use crate::boolean::flow::Flow;
 
 /// The steps of single threads.
@@ -29,8 +29,10 @@ struct Scope {
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(program: &'p Program, options: Options) -> Result<Self, TooLarge> {
-        let too_many = |place: &str| TooLarge(format!("the variables {place} take more than {} bits", Values::BITS));
+    pub(super) fn new(program: &'p Program, options: Options) -> Result<Self, Uncompiled> {
+        let too_many = |place: &str| {
+            Uncompiled::Unsupported(format!("the variables {place} take more than {} bits", Values::BITS))
+        };
         let shared = Layout::of(program, program.shared.iter().map(|variable| variable.kind));
         let locals = program.procedures.iter().map(|procedure| {
             let layout = Layout::of(program, procedure.locals.iter().map(|variable| variable.kind));
@@ -51,7 +53,49 @@ impl<'p> Steps<'p> {
             true => Kept::what_matters(program, &flows, &shared, &locals, options.keep_dead),
             false => Kept::all(program),
         };
-        Ok(Self { program, flows, shared, locals, always_tell, kept, options })
+        let steps = Self { program, flows, shared, locals, always_tell, kept, options };
+        steps.require_few_choices().map(|()| steps)
+    }
+
+    /// Refuses programs with a step that leads to very many states, one for each way to choose values.
+    fn require_few_choices(&self) -> Result<(), Uncompiled> {
+        const MOST: u64 = 1 << 20;
+        let values = |kind: Kind| u64::from(self.program.values(kind));
+        let refuse = |what: String| Err(Uncompiled::Unsupported(format!("{what} in more than {MOST} ways")));
+        let free = |layout: &Layout, kept: Values, variables: &[Variable], given: usize| {
+            let chosen = variables.iter().enumerate().skip(given).filter(|(number, variable)| {
+                variable.init.is_none() && layout.mask(std::iter::once(*number)) & kept != 0
+            });
+            chosen.fold(1_u64, |product, (_, variable)| product.saturating_mul(values(variable.kind)))
+        };
+        if free(&self.shared, self.kept.shared, &self.program.shared, 0) > MOST {
+            return refuse("the shared variables may start".to_owned());
+        }
+        for (number, procedure) in self.program.procedures.iter().enumerate() {
+            let entry = procedure.body.first().copied().unwrap_or(procedure.statements.len());
+            let kept = self.kept.at[number][entry];
+            if free(&self.locals[number], kept, &procedure.locals, procedure.parameters) > MOST {
+                return refuse(format!("the variables of {} may start", procedure.name));
+            }
+            for statement in &procedure.statements {
+                let choices = |expressions: &[Expression]| {
+                    expressions.iter().map(|expression| outcomes(self.program, expression)).fold(1, u64::saturating_mul)
+                };
+                let ways = match &statement.action {
+                    Action::Assign { values, .. } | Action::Return(values) => choices(values),
+                    Action::Call { arguments, .. } | Action::Start { arguments, .. } => choices(arguments),
+                    Action::Dead(slots) => {
+                        let kinds = slots.iter().map(|&slot| values(self.program.variable(number, slot).kind));
+                        kinds.fold(1, u64::saturating_mul)
+                    }
+                    _ => 1,
+                };
+                if ways > MOST {
+                    return refuse(format!("line {} can be executed", statement.line));
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn action(&self, point: &Point) -> Option<&'p Action> {
@@ -442,6 +486,22 @@ impl<'p> Steps<'p> {
             _ => Mode::Starting { first, fresh, count: count - 1, atomic },
         };
         points.into_iter().map(|point| ((shared, mode), self.tidy(point))).collect()
+    }
+}
+
+/// At most how many values an expression may have.
+fn outcomes(program: &Program, expression: &Expression) -> u64 {
+    let of = |expression: &Expression| outcomes(program, expression);
+    match expression {
+        Expression::Value(..) | Expression::Read(_) | Expression::New(_) => 1,
+        Expression::Any(kind) => u64::from(program.values(*kind)),
+        Expression::Not(operand) => of(operand),
+        Expression::Binary(_, left, right) => of(left).max(of(right)).min(2),
+        Expression::Choose(..) => 2,
+        Expression::Choice(condition, then, otherwise) => match of(condition) {
+            1 => of(then).max(of(otherwise)),
+            _ => of(then) + of(otherwise),
+        },
     }
 }
 
