@@ -4,9 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use tepui::{Choice, Options, verify};
+use tepui::{Choice, Compiling, Cores, Options, self_check, verify, verify_program};
 use tepui_core::{Budget, Status, Verdict};
-use tepui_lang::boolean::{self, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace};
+use tepui_lang::boolean::{
+    self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
+};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_tests::corpus::corpus_dir;
@@ -142,6 +144,83 @@ fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
             compare(&row.file, &row.program, options, Limits { threads: 0, frames: 4, states: 20_000 });
         }
     }
+}
+
+/// The verdicts of the corpus. Where threads are created without end, a proof is not to be had; then nothing wrong is
+/// claimed.
+#[test]
+fn the_corpus_is_answered() {
+    for row in corpus() {
+        let most = row.verdict.strip_prefix("no-bug<=").map(|rest| rest.trim_end_matches("-threads").parse().unwrap());
+        let compiling = Compiling { max_threads: most.unwrap_or(4), ..Compiling::default() };
+        let mut verified = verify_program(&row.program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
+        let compiled = verified.compiled.unwrap();
+        self_check(&compiled.model, &mut verified.outcome).unwrap();
+        let status = verified.outcome.status();
+        match row.verdict.as_str() {
+            "UNSAFE" => assert_eq!(status, Status::Unsafe, "{}", row.file),
+            "SAFE" if row.file.contains("Threads4") => assert_eq!(status, Status::Unknown, "{}", row.file),
+            "SAFE" => assert_eq!(status, Status::Safe, "{}", row.file),
+            _ => assert_ne!(status, Status::Unsafe, "{}", row.file),
+        }
+    }
+}
+
+/// With any call-return relation in place of what is derived, the generator test never proves what is wrong.
+#[test]
+fn call_return_relations_are_sound() {
+    let mut proved = [0, 0, 0, 0];
+    for seed in 0..400 {
+        let text = random_programs::program(&mut fastrand::Rng::with_seed(seed));
+        let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
+        let found = explore(&program, Limits { threads: 3, frames: 4, states: 1_500 });
+        let relations = [None, Some(CallReturn::Plain), Some(CallReturn::Local), Some(CallReturn::Live)];
+        for (index, call_return) in relations.into_iter().enumerate() {
+            let compiling = Compiling { max_threads: 3, call_return, ..Compiling::default() };
+            let options = Options {
+                engine: Choice::Symbolic,
+                bound_limit: Some(vec![5]),
+                cores: Cores::new(1),
+                ..Options::default()
+            };
+            let mut verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
+            if verified.outcome.status() == Status::Safe {
+                let compiled = verified.compiled.unwrap();
+                self_check(&compiled.model, &mut verified.outcome).unwrap();
+                assert!(!found.bad(), "seed {seed}, {call_return:?}\n{text}");
+                proved[index] += 1;
+            }
+        }
+    }
+    assert!(proved.iter().all(|&proved| proved > 20) && proved[0] >= *proved.iter().max().unwrap(), "{proved:?}");
+}
+
+/// Each relation proves what the one before does not: a variable whose value is known at the call, and one that is dead.
+#[test]
+fn call_return_relations_differ() {
+    let text = "
+        decl s, t;
+        void work() { if (*) { work(); } }
+        void user() {
+          decl known, unused, i;
+          known := 0;
+          unused := *;
+          work();
+          if (known) { s := 1; }
+          unused := s;
+          if (unused & i) { t := 1; }
+          while (1) { known := 1; work(); known := 0; }
+        }
+        void other() { assert(!t); }
+        void main() { thread user(); thread other(); }";
+    let program = read("relations", text.as_bytes(), &[]);
+    let pairs = |call_return: CallReturn| {
+        let compiling = Compiling { call_return: Some(call_return), ..Compiling::default() };
+        let compiled = compiling.compile(&program, 1).unwrap();
+        compiled.call_return(call_return).iter().map(Vec::len).sum::<usize>()
+    };
+    let [plain, local, live] = [CallReturn::Plain, CallReturn::Local, CallReturn::Live].map(pairs);
+    assert!(plain >= local && local > live && live > 0, "{plain} {local} {live}");
 }
 
 /// Programs with words left out, doubled, swapped and replaced, and bytes that make no sense: readers answer, and what

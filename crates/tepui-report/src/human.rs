@@ -49,7 +49,7 @@ pub fn render(report: &Report<'_>) -> String {
         out.push('\n');
     }
     for (label, text) in facts(report) {
-        let _ = writeln!(out, "  {}{text}", paint(DIM, &format!("{label:<10}")));
+        let _ = writeln!(out, "  {}{text}", paint(DIM, &format!("{label:<9} ")));
     }
     for (number, property) in report.outcome.properties.iter().enumerate() {
         if let Verdict::Unsafe(refuted) = &property.verdict {
@@ -230,6 +230,9 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
     }
     if report.asked.1 && report.trace.is_none() {
         facts.push(("trace", "none written: nothing was violated".to_owned()));
+    }
+    if report.asked_invariant && report.invariant.is_none() {
+        facts.push(("invariant", "none: nothing was proved".to_owned()));
     }
     if facts.is_empty() && report.self_checked && report.outcome.status() != Status::Unknown {
         facts.push(("evidence", "accepted by the independent checker".to_owned()));

@@ -68,6 +68,16 @@ impl<'a> Invariant<'a> {
             conceivable: BTreeMap::new(),
         };
         let leader = |thread: usize| lemma.threads[thread].like.unwrap_or(thread);
+        // A row stands for all permutations of cells among interchangeable threads. Those that run the same procedure need
+        // not be told apart; others may be interchangeable, too, and then a cell may be that of either.
+        let mut kinds: Vec<Vec<(usize, usize)>> = vec![Vec::new(); lemma.threads.len()];
+        for thread in 0..lemma.threads.len() {
+            let group = &mut kinds[leader(thread)];
+            match group.iter_mut().find(|(other, _)| legend.same_kind(*other, thread)) {
+                Some((_, count)) => *count += 1,
+                None => group.push((thread, 1)),
+            }
+        }
         let frame = |thread: usize, word: u32| {
             let symbol = *lemma.threads[leader(thread)].words[word as usize].first()?;
             legend.frame(thread, symbol).filter(|frame| !frame.calling && !frame.failed)
@@ -79,29 +89,43 @@ impl<'a> Invariant<'a> {
             }
             let shared = legend.shared(Shared(row[0]));
             invariant.always.add(&shared);
-            let frames: Vec<_> = (0..row.len() - 1).map(|thread| frame(thread, row[thread + 1])).collect();
-            let lines: Vec<Option<Line>> = frames
-                .iter()
-                .map(|frame| frame.as_ref().map(|frame| invariant.line(frame.procedure, frame.position)))
+            // For each place in the row, which kinds of threads may be there, and at which lines.
+            let places: Vec<Vec<(usize, usize, Line)>> = (0..row.len() - 1)
+                .map(|place| {
+                    let group = kinds[leader(place)].iter();
+                    let found = group.filter_map(|&(thread, count)| {
+                        let frame = frame(thread, row[place + 1])?;
+                        let line = invariant.line(frame.procedure, frame.position);
+                        let known = invariant.single.entry(line).or_default();
+                        known.0.add(&shared);
+                        known.1.add(&frame.locals);
+                        if !of_thread[thread].contains(&line) {
+                            of_thread[thread].push(line);
+                        }
+                        Some((thread, count, line))
+                    });
+                    found.collect()
+                })
                 .collect();
-            for (thread, line) in lines.iter().enumerate() {
-                let (Some(line), Some(frame)) = (line, &frames[thread]) else { continue };
-                let known = invariant.single.entry(*line).or_default();
-                known.0.add(&shared);
-                known.1.add(&frame.locals);
-                if !of_thread[leader(thread)].contains(line) {
-                    of_thread[leader(thread)].push(*line);
-                }
-                for other in lines[thread + 1..].iter().flatten() {
-                    let pair = if line <= other { (*line, *other) } else { (*other, *line) };
-                    invariant.pairs.entry(pair).or_default().add(&shared);
+            for (place, here) in places.iter().enumerate() {
+                for (&(thread, count, line), &(other, _, beside)) in
+                    here.iter().flat_map(|one| places[place + 1..].iter().flatten().map(move |other| (one, other)))
+                {
+                    if thread != other || count > 1 {
+                        let pair = if line <= beside { (line, beside) } else { (beside, line) };
+                        invariant.pairs.entry(pair).or_default().add(&shared);
+                    }
                 }
             }
         }
+        let sample = |thread: usize| {
+            let group = kinds[leader(thread)].iter().find(|(other, _)| legend.same_kind(*other, thread));
+            group.map_or(thread, |(sample, _)| *sample)
+        };
         for thread in 0..lemma.threads.len() {
             for other in thread + 1..lemma.threads.len() {
-                for &line in &of_thread[leader(thread)] {
-                    for &beside in &of_thread[leader(other)] {
+                for &line in &of_thread[sample(thread)] {
+                    for &beside in &of_thread[sample(other)] {
                         let pair = if line <= beside { (line, beside) } else { (beside, line) };
                         invariant.conceivable.insert(pair, ());
                     }

@@ -44,6 +44,8 @@ pub struct Report<'a> {
     pub views: Option<&'a str>,
     /// Whether certificate and trace were asked for, even if there is none to write.
     pub asked: (bool, bool),
+    /// Whether the invariant was asked for, even if there is none.
+    pub asked_invariant: bool,
     /// Whether the answers went through the independent checker.
     pub self_checked: bool,
     /// Whether the run looked for proofs.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_lang::boolean::{
-    self, CallReturn, Compiled, Execution, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
+    self, CallReturn, Compiled, DEADLOCK, Execution, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
 use tepui_model::program::Program;
 use tepui_model::pushdown::Property;
@@ -68,10 +68,7 @@ impl Compiling {
     fn compile_within(&self, program: &Program, places: u32, budget: &Budget) -> Result<Compiled, Uncompiled> {
         let stop = || budget.clone().look().is_err();
         let compiled = compile(program, self.options(places), &stop)?;
-        let wanted = |property: &&Property| {
-            let named = self.properties.is_empty() || self.properties.contains(&property.name);
-            property.name == THREAD_LIMIT || (named && !self.no_properties)
-        };
+        let wanted = |property: &&Property| property.name == THREAD_LIMIT || self.asks_for(program, &property.name);
         let properties = compiled.model.properties().iter().filter(wanted).cloned().collect();
         let Compiled { model, legend } = compiled;
         let model =
@@ -82,6 +79,12 @@ impl Compiling {
     /// The names of all properties that a program has.
     pub fn property_names(&self, program: &Program) -> Vec<String> {
         boolean::property_names(program, self.deadlock)
+    }
+
+    /// Whether a property is asked for. Deadlocks and labels are asked for by themselves, whatever else is chosen.
+    fn asks_for(&self, program: &Program, name: &String) -> bool {
+        let by_itself = name == DEADLOCK || program.unreachable.iter().any(|target| target.label == *name);
+        !self.no_properties && (by_itself || self.properties.is_empty() || self.properties.contains(name))
     }
 
     /// What the compiler is told.
@@ -112,9 +115,8 @@ pub fn verify_program(
     options: &Options,
     budget: &Budget,
 ) -> Result<Verified, Uncompiled> {
-    let chosen = |name: &String| compiling.properties.is_empty() || compiling.properties.contains(name);
     let mut properties = compiling.property_names(program);
-    properties.retain(|name| chosen(name) && !compiling.no_properties);
+    properties.retain(|name| compiling.asks_for(program, name));
     properties.dedup();
     if properties.is_empty() {
         properties.push("views".to_owned());

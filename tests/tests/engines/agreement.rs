@@ -5,6 +5,8 @@
 
 use tepui::{Choice, Cores, Options, self_check, verify};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
+use tepui_engines::pushdown::compiled::Compiled;
+use tepui_engines::pushdown::returns::deterministic_returns;
 use tepui_model::pushdown::{Action, Model};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
@@ -21,6 +23,7 @@ struct Tally {
     unknown: usize,
     compared: usize,
     symmetric: usize,
+    decidable: usize,
 }
 
 #[test]
@@ -38,10 +41,12 @@ fn engines_agree_with_each_other() {
         unknown: one.unknown + other.unknown,
         compared: one.compared + other.compared,
         symmetric: one.symmetric + other.symmetric,
+        decidable: one.decidable + other.decidable,
     });
     println!("{tally:?}");
     let count = count as usize;
     assert!(tally.safe > count && tally.unsafe_ > count, "too few conclusive runs: {tally:?}");
+    assert!(tally.decidable > count / 100, "too few decidable systems: {tally:?}");
     assert!(tally.compared > count && tally.symmetric > count / 4, "too few comparisons: {tally:?}");
 }
 
@@ -61,6 +66,12 @@ fn flat(model: &Model) -> Model {
 }
 
 fn compare(model: &Model, place: &str, tally: &mut Tally) {
+    if deterministic_returns(&Compiled::new(model)) == Some(true) {
+        let options = Options { engine: Choice::Closure, bound_limit: Some(vec![1]), ..Options::default() };
+        let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
+        assert!(outcome.conclusive(), "{place}: this is decidable, with views of depth 1");
+        tally.decidable += 1;
+    }
     let (states, exact) = oracle::reachable(model, CAP);
     let views = oracle::views(&states).len() as u64;
     let mut complete: Vec<(String, u64)> = Vec::new();

@@ -15,6 +15,9 @@ type Fallible<T> = Result<T, Diagnostic>;
 /// How deep statements and expressions may be nested: enough for people and for generated programs, not for the stack.
 const DEEPEST: usize = 200;
 
+/// How many operators a statement may have: what follows walks along them.
+const MOST_OPERATORS: usize = 4_000;
+
 /// Words that cannot be names in any dialect.
 const KEYWORDS: &[&str] = &[
     "assert",
@@ -55,11 +58,13 @@ pub(super) struct Parser<'a, 's> {
     dialect: Dialect,
     sink: &'s mut Sink,
     depth: usize,
+    /// In the statement at hand.
+    operators: usize,
 }
 
 impl<'a, 's> Parser<'a, 's> {
     pub(super) fn new(tokens: Vec<Token<'a>>, dialect: Dialect, sink: &'s mut Sink) -> Self {
-        Self { tokens, at: 0, dialect, sink, depth: 0 }
+        Self { tokens, at: 0, dialect, sink, depth: 0, operators: 0 }
     }
 
     /// The whole program.
@@ -266,6 +271,7 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     fn action(&mut self, starts_thread: bool) -> Fallible<Action> {
+        self.operators = 0;
         let word = self.now();
         if word.kind == Kind::OpenBrace && self.dialect.has_braces() {
             return Err(Diagnostic::error(0, word.span(), "a block on its own", "here")
@@ -455,7 +461,12 @@ impl<'a, 's> Parser<'a, 's> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         while let Some(&(_, operator)) = operators.iter().find(|(kind, _)| *kind == self.now().kind) {
-            self.next();
+            let token = self.next();
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                let message = format!("more than {MOST_OPERATORS} operators in one statement");
+                return Err(Diagnostic::error(0, token.span(), message, "too many"));
+            }
             let right = self.binary(level + 1)?;
             let span = left.span.start..right.span.end;
             left = Expression { span, operation: Operation::Binary(operator, left.into(), right.into()) };

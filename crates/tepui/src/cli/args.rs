@@ -93,11 +93,11 @@ pub(crate) struct ModelArgs {
     /// What must never be reached, as text (0|1,*) or as a file; replaces the model's properties
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) target: Option<String>,
-    /// Only the property with this name; may be given several times
+    /// Only the property with this name, besides what --deadlock and --label ask for; may be given several times
     #[arg(long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
     /// Leave the properties aside: the question is which views there are
-    #[arg(long, conflicts_with_all = ["property", "target"])]
+    #[arg(long, conflicts_with_all = ["property", "target", "deadlock", "label"])]
     pub(crate) all_views: bool,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,

@@ -111,6 +111,7 @@ fn only_for(option: &str, given: bool, engine: Choice, engines: &[Choice]) -> Re
     bail!("{option} is only for --engine {}", fitting.collect::<Vec<_>>().join(", "))
 }
 
+/// Runs the engines and reports.
 fn run(
     loaded: &Loaded,
     args: &RunArgs,
@@ -118,6 +119,9 @@ fn run(
     certificate: Option<&Path>,
     invariant: bool,
 ) -> Result<Exit> {
+    if args.stacks && loaded.program().is_none() {
+        bail!("--stacks is only for programs, and {} is no .bp file", loaded.file);
+    }
     prepare_outputs(loaded, [certificate, args.trace.as_deref(), args.views.as_deref()])?;
     loaded.warn();
     let start = Instant::now();
@@ -146,11 +150,13 @@ fn run(
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
     let lemma = outcome.evidence().and_then(|evidence| evidence.certificate.lemmas.first()).filter(|_| invariant);
+    let asked_invariant = invariant;
     let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
     let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
     let report = Report {
         model: model.as_ref(),
         invariant,
+        asked_invariant,
         runs: &runs,
         is_program: loaded.program().is_some(),
         stacks: args.stacks,

@@ -14,8 +14,8 @@ const MOST_RULES: usize = 20_000_000;
 /// The most threads.
 const MOST_THREADS: usize = 1_000;
 
-/// After how many pairs limits are looked at.
-const LOOK_EVERY: usize = 256;
+/// After how many steps limits are looked at.
+const LOOK_EVERY: usize = 4_096;
 
 /// Which pairs of shared states and points may occur, and the rules for them.
 pub(super) struct Exploration<'s, 'p> {
@@ -180,11 +180,11 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 self.add(kind, 0, self.kinds[kind].first);
             }
         }
-        let mut expanded: usize = 0;
+        let mut work = 0;
         while let Some((kind, global, point)) = self.open.pop() {
-            self.expand(kind, global, point);
-            expanded += 1;
-            if expanded.is_multiple_of(LOOK_EVERY) {
+            work += 1 + self.expand(kind, global, point);
+            if work >= LOOK_EVERY {
+                work = 0;
                 if self.kinds.iter().map(|threads| threads.rules.len()).sum::<usize>() > MOST_RULES {
                     return Err(Uncompiled::TooLarge(format!("the program's model has more than {MOST_RULES} rules")));
                 }
@@ -234,12 +234,13 @@ impl<'s, 'p> Exploration<'s, 'p> {
         }
     }
 
-    fn expand(&mut self, kind: usize, global: u32, point: u32) {
+    /// Takes all steps of a pair; returns how many.
+    fn expand(&mut self, kind: usize, global: u32, point: u32) -> usize {
         let (from, places) = (self.globals.list[global as usize], self.threads.len());
         // With the threads apart from each other, pairs come up that cannot be: a thread where none is left, a free place
         // where all are taken.
         if self.creates && ((point == 0 && from.live as usize >= places) || (point > 0 && from.live == 0)) {
-            return;
+            return 0;
         }
         let change = (from.shared, from.mode);
         if point == 0 {
@@ -251,11 +252,13 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 let to = self.globals.number(Global { mode: self.probed(count + 1), ..from });
                 self.push_on_empty(kind, global, to, PROBED, 0);
             }
-            return;
+            return 1;
         }
         let frame = self.kinds[kind].points.list[point as usize - 1];
         let line = if frame.stage == Stage::Begin { 0 } else { self.steps.line(&frame) };
-        for ((shared, mode), effect) in self.steps.steps(change, frame) {
+        let steps = self.steps.steps(change, frame);
+        let count = steps.len();
+        for ((shared, mode), effect) in steps {
             let mode = match mode {
                 Mode::Starting { count, .. } if (from.live + count) as usize > places => Mode::Full,
                 mode => mode,
@@ -292,6 +295,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
             }
         }
         self.probe(kind, (global, point), frame);
+        count
     }
 
     fn push_on_empty(&mut self, kind: usize, global: u32, to: u32, first: Point, line: u32) {

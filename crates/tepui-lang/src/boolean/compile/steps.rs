@@ -59,7 +59,7 @@ impl<'p> Steps<'p> {
 
     /// Refuses programs with a step that leads to very many states, one for each way to choose values.
     fn require_few_choices(&self) -> Result<(), Uncompiled> {
-        const MOST: u64 = 1 << 20;
+        const MOST: u64 = 1 << 18;
         let values = |kind: Kind| u64::from(self.program.values(kind));
         let refuse = |what: String| Err(Uncompiled::Unsupported(format!("{what} in more than {MOST} ways")));
         let free = |layout: &Layout, kept: Values, variables: &[Variable], given: usize| {
