@@ -10,7 +10,7 @@ use tepui_lang::boolean::{
     self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
 };
 use tepui_lang::source::Source;
-use tepui_model::program::Program;
+use tepui_model::program::{Action, Program};
 use tepui_tests::corpus::corpus_dir;
 use tepui_tests::programs::{Limits, explore};
 use tepui_tests::random_programs;
@@ -91,7 +91,12 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
     let at = |&(procedure, position): &(usize, usize)| {
         let procedure = &program.procedures[procedure];
-        format!("{}@{}", procedure.name, procedure.statements[position].line)
+        let line = procedure.statements[position].line;
+        let assertions = procedure.statements[..position].iter().filter(|s| matches!(s.action, Action::Assert(_)));
+        match assertions.filter(|statement| statement.line == line).count() {
+            0 => format!("{}@{line}", procedure.name),
+            before => format!("{}@{line}.{}", procedure.name, before + 1),
+        }
     };
     let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
     let stuck = (found.stuck && compiling.deadlock).then(|| DEADLOCK.to_owned());

@@ -10,7 +10,7 @@ use tepui_model::pushdown::Model;
 
 use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
-use crate::{Report, bytes, count, grouped, seconds};
+use crate::{Report, bytes, count, count as count_of, cut, grouped, seconds};
 
 /// Steps shown of a long trace: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
@@ -129,10 +129,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             // With several properties, the lines above say it.
             Verdict::Unsafe(_) if several => continue,
             Verdict::Unsafe(refuted) => refuted_text(refuted, report.contexts(number, refuted.trace())),
-            Verdict::Unknown(Reason::Limit(Limit::Bound)) if outcome.resource == "threads" => {
-                "the limit of threads at the same time was reached".to_owned()
-            }
-            Verdict::Unknown(reason) => reason_text(reason),
+            Verdict::Unknown(reason) => reason_text(reason, outcome.resource),
         };
         let label = match property.verdict.status() {
             Status::Safe if several => "proof",
@@ -215,6 +212,7 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
     };
     match report.outcome.resource {
         "symbols" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
+        "threads" if !report.proving => Some(format!("explored up to the bound, with up to {}", complete.bound)),
         _ => Some(format!("explored completely up to {}{plateau}", complete.bound)),
     }
 }
@@ -251,8 +249,12 @@ pub(crate) fn limit_text(limit: Limit) -> &'static str {
     }
 }
 
-fn reason_text(reason: &Reason) -> String {
+/// Why there is no answer, in words; a limit of the bound is about its resource.
+pub(crate) fn reason_text(reason: &Reason, resource: &str) -> String {
     match reason {
+        Reason::Limit(Limit::Bound) if resource == "threads" => {
+            "the limit of threads at the same time was reached".to_owned()
+        }
         Reason::Limit(limit) => limit_text(*limit).to_owned(),
         Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
         Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
@@ -330,17 +332,17 @@ fn execution(run: &Run, stacks: bool) -> String {
     let values = |values: &[(String, String)]| {
         values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
     };
-    let dull = |step: &&Moment| step.changed.is_empty() && !step.failed && step.moves_only;
-    let hidden = run.steps.iter().filter(dull).count();
-    let steps: Vec<_> = run.steps.iter().filter(|step| !dull(step)).collect();
-    let width = steps.iter().map(|step| step.statement.chars().count()).max().unwrap_or(0).min(44);
+    let dull = |step: &Moment| step.changed.is_empty() && !step.failed && step.moves_only;
+    let hidden = run.steps.iter().filter(|step| dull(step)).count();
+    let steps: Vec<_> = (1..).zip(&run.steps).filter(|(_, step)| !dull(step)).collect();
+    let width = steps.iter().map(|(_, step)| cut(&step.statement).chars().count()).max().unwrap_or(0).min(44);
     let mut out = match run.start.is_empty() {
         true => String::new(),
         false => format!("    {}\n", paint(DIM, &format!("start: {}", values(&run.start)))),
     };
     let (mut context, count) = (0, steps.len());
-    for (index, step) in steps.iter().enumerate() {
-        let switched = index == 0 || steps[index - 1].thread != step.thread;
+    for (index, (number, step)) in steps.iter().enumerate() {
+        let switched = index == 0 || steps[index - 1].1.thread != step.thread;
         context += usize::from(switched);
         if count > 2 * SHOWN_AT_ENDS + 1 && (SHOWN_AT_ENDS..count - SHOWN_AT_ENDS).contains(&index) {
             if index == SHOWN_AT_ENDS {
@@ -349,14 +351,14 @@ fn execution(run: &Run, stacks: bool) -> String {
             }
             continue;
         }
-        if switched || index == count - SHOWN_AT_ENDS.min(count) {
+        if switched || (count > 2 * SHOWN_AT_ENDS + 1 && index == count - SHOWN_AT_ENDS) {
             let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", step.thread)));
         }
         let says = match step.failed {
             true => paint(colour(Status::Unsafe), "the assertion fails"),
             false => values(&step.changed),
         };
-        let line = format!("    {:<4} line {:<4} {:<width$}   {says}", index + 1, step.line, step.statement);
+        let line = format!("    {number:<4} line {:<4} {:<width$}   {says}", step.line, cut(&step.statement));
         let _ = writeln!(out, "{}", line.trim_end());
         if stacks && !step.stack.is_empty() {
             let stack: Vec<_> = step.stack.iter().map(|(name, line)| format!("{name}:{line}")).collect();
@@ -365,12 +367,8 @@ fn execution(run: &Run, stacks: bool) -> String {
     }
     out.extend(run.end.iter().map(|end| format!("    {end}\n")));
     if hidden > 0 {
-        let jumps = format!(
-            "not shown: {} that only {} on",
-            crate::count(hidden as u64, "step"),
-            if hidden == 1 { "goes" } else { "go" }
-        );
-        let _ = writeln!(out, "    {}", paint(DIM, &jumps));
+        let steps = format!("not shown: {} (skip and goto)", count_of(hidden as u64, "step"));
+        let _ = writeln!(out, "    {}", paint(DIM, &steps));
     }
     out
 }
@@ -399,7 +397,7 @@ pub fn schedule(model: &Model, trace: &Trace) -> String {
             }
             continue;
         }
-        if switched || index == count - SHOWN_AT_ENDS.min(count) {
+        if switched || (count > 2 * SHOWN_AT_ENDS + 1 && index == count - SHOWN_AT_ENDS) {
             let name = &model.threads()[step.thread].name;
             let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {name}")));
         }

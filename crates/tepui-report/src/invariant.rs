@@ -17,8 +17,8 @@ use tepui_model::pushdown::Shared;
 /// The most pairs of lines that are listed for people.
 const MOST_PAIRS: usize = 200;
 
-/// A line of a procedure: the procedure and the position of the first statement of that line.
-type Line = (usize, u32);
+/// A place in a procedure: the procedure and the position of the statement that comes next.
+type Place = (usize, usize);
 
 /// Variables with their values.
 type Facts = Vec<(String, String)>;
@@ -50,11 +50,11 @@ pub struct Invariant<'a> {
     /// In any state.
     always: Common,
     /// When a thread is at a line: the shared variables and the local ones.
-    single: BTreeMap<Line, (Common, Common)>,
+    single: BTreeMap<Place, (Common, Common)>,
     /// When two threads are at lines.
-    pairs: BTreeMap<(Line, Line), Common>,
+    pairs: BTreeMap<(Place, Place), Common>,
     /// Pairs that two different threads might be at, as far as their procedures go.
-    conceivable: BTreeMap<(Line, Line), ()>,
+    conceivable: BTreeMap<(Place, Place), ()>,
 }
 
 impl<'a> Invariant<'a> {
@@ -82,7 +82,7 @@ impl<'a> Invariant<'a> {
             let symbol = *lemma.threads[leader(thread)].words[word as usize].first()?;
             legend.frame(thread, symbol).filter(|frame| !frame.calling && !frame.failed)
         };
-        let mut of_thread: Vec<Vec<Line>> = vec![Vec::new(); lemma.threads.len()];
+        let mut of_thread: Vec<Vec<Place>> = vec![Vec::new(); lemma.threads.len()];
         for row in lemma.views.iter() {
             if legend.phase(Shared(row[0])) != Phase::Open {
                 continue;
@@ -90,12 +90,12 @@ impl<'a> Invariant<'a> {
             let shared = legend.shared(Shared(row[0]));
             invariant.always.add(&shared);
             // For each place in the row, which kinds of threads may be there, and at which lines.
-            let places: Vec<Vec<(usize, usize, Line)>> = (0..row.len() - 1)
+            let places: Vec<Vec<(usize, usize, Place)>> = (0..row.len() - 1)
                 .map(|place| {
                     let group = kinds[leader(place)].iter();
                     let found = group.filter_map(|&(thread, count)| {
                         let frame = frame(thread, row[place + 1])?;
-                        let line = invariant.line(frame.procedure, frame.position);
+                        let line = (frame.procedure, frame.position);
                         let known = invariant.single.entry(line).or_default();
                         known.0.add(&shared);
                         known.1.add(&frame.locals);
@@ -135,21 +135,20 @@ impl<'a> Invariant<'a> {
         invariant
     }
 
-    fn line(&self, procedure: usize, position: usize) -> Line {
-        let found = &self.program.procedures[procedure];
-        let line = found.statements.get(position).map_or(u32::MAX, |statement| statement.line);
-        (procedure, line)
-    }
-
-    fn place(&self, (procedure, line): Line) -> String {
-        let name = &self.program.procedures[procedure].name;
-        if line == u32::MAX { format!("the end of {name}") } else { format!("{name}:{line}") }
-    }
-
-    fn statement(&self, (procedure, line): Line) -> String {
+    /// The line of a place, and its number among the statements that begin there; none for the end of the procedure.
+    fn line(&self, (procedure, position): Place) -> Option<(u32, usize)> {
         let statements = &self.program.procedures[procedure].statements;
-        let position = statements.iter().position(|statement| statement.line == line).unwrap_or(statements.len());
-        print_head(self.program, procedure, position)
+        let line = statements.get(position)?.line;
+        Some((line, 1 + statements[..position].iter().filter(|statement| statement.line == line).count()))
+    }
+
+    fn place(&self, place: Place) -> String {
+        let name = &self.program.procedures[place.0].name;
+        match self.line(place) {
+            None => format!("the end of {name}"),
+            Some((line, 1)) => format!("{name}:{line}"),
+            Some((line, number)) => format!("{name}:{line}.{number}"),
+        }
     }
 
     /// Values that are always the same in some set and not already in a larger one.
@@ -165,7 +164,7 @@ impl<'a> Invariant<'a> {
     }
 
     /// What holds at each line, besides what always holds.
-    fn at_lines(&self) -> impl Iterator<Item = (Line, Facts)> {
+    fn at_lines(&self) -> impl Iterator<Item = (Place, Facts)> {
         self.single.iter().map(|(&line, (shared, local))| {
             let locals = self.program.procedures[line.0].locals.iter();
             let locals: Vec<_> = locals.map(|variable| (variable.name.clone(), variable.kind)).collect();
@@ -176,7 +175,7 @@ impl<'a> Invariant<'a> {
     }
 
     /// What holds at two lines, besides what holds at each; nothing, if no two threads are there at the same time.
-    fn at_pairs(&self) -> impl Iterator<Item = ((Line, Line), Option<Facts>)> {
+    fn at_pairs(&self) -> impl Iterator<Item = ((Place, Place), Option<Facts>)> {
         self.conceivable.keys().map(|&(one, other)| {
             let facts = self.pairs.get(&(one, other)).map(|common| {
                 let known = [&self.always, &self.single[&one].0, &self.single[&other].0];
@@ -201,8 +200,15 @@ impl<'a> Invariant<'a> {
             if procedure.replace(line.0) != Some(line.0) {
                 let _ = writeln!(out, "    when a thread is in {}", self.program.procedures[line.0].name);
             }
-            let place = if line.1 == u32::MAX { "end".to_owned() } else { format!("line {}", line.1) };
-            let statement: String = self.statement(line).chars().take(36).collect();
+            let (place, statement) = match self.line(line) {
+                None => ("end".to_owned(), String::new()),
+                Some((number, _)) => {
+                    let statement = print_head(self.program, line.0, line.1);
+                    let short: String = statement.chars().take(33).collect();
+                    let more = if short.len() < statement.len() { "..." } else { "" };
+                    (format!("line {number}"), format!("{short}{more}"))
+                }
+            };
             let _ = writeln!(out, "{}", format!("      {place:<9} {statement:<38}{}", text(&facts)).trim_end());
         }
         let (mut never, mut facts): (Vec<_>, Vec<_>) = self.at_pairs().partition(|(_, facts)| facts.is_none());
@@ -213,7 +219,7 @@ impl<'a> Invariant<'a> {
         if !never.is_empty() {
             out.push_str("    no two threads are at the same time at\n");
         }
-        let mut beside: BTreeMap<Line, Vec<Line>> = BTreeMap::new();
+        let mut beside: BTreeMap<Place, Vec<Place>> = BTreeMap::new();
         never.iter().for_each(|((one, other), _)| beside.entry(*one).or_default().push(*other));
         for (one, others) in beside {
             let others: Vec<_> = others.into_iter().map(|other| self.place(other)).collect();
@@ -237,9 +243,10 @@ impl<'a> Invariant<'a> {
         let values = |facts: &[(String, String)]| -> Value {
             facts.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
         };
-        let place = |(procedure, line): Line| {
-            let line = if line == u32::MAX { Value::Null } else { line.into() };
-            serde_json::json!({ "procedure": self.program.procedures[procedure].name, "line": line })
+        let place = |place: Place| {
+            let (line, number) = self.line(place).unzip();
+            let procedure = &self.program.procedures[place.0].name;
+            serde_json::json!({ "procedure": procedure, "line": line, "number": number })
         };
         let lines = self.at_lines().map(|(line, facts)| {
             let mut value = place(line);

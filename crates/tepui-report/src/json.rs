@@ -54,7 +54,7 @@ pub fn render(report: &Report<'_>) -> String {
         file: report.file,
         model_digest: report.model.map(|model| model.digest().to_string()),
         verdict: outcome.status().word(),
-        reason: outcome.properties.iter().find_map(|property| reason(&property.verdict)),
+        reason: outcome.properties.iter().find_map(|property| reason(&property.verdict, outcome.resource)),
         engine: outcome.engine,
         resource: outcome.resource,
         cutoff: outcome.cutoff,
@@ -119,8 +119,11 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
             value["contexts"] = report.contexts(number, refuted.trace()).into();
             let run = report.runs.get(number).and_then(Option::as_ref);
             (value["start"], value["steps"]) = schedule(report.model, refuted, run);
+            if let Some(run) = run {
+                value["end"] = run.end.clone().into();
+            }
         }
-        Verdict::Unknown(_) => value["reason"] = reason(verdict).unwrap_or_default(),
+        Verdict::Unknown(_) => value["reason"] = reason(verdict, report.outcome.resource).unwrap_or_default(),
         Verdict::Safe(_) => {}
     }
     value
@@ -142,13 +145,17 @@ fn of_program(run: &Run) -> (Value, Value) {
     (values(&run.start), run.steps.iter().map(step).collect())
 }
 
-fn reason(verdict: &Verdict) -> Option<Value> {
+fn reason(verdict: &Verdict, resource: &str) -> Option<Value> {
     let Verdict::Unknown(reason) = verdict else { return None };
-    let (kind, message) = match reason {
-        Reason::Limit(limit) => (limit.word(), crate::human::limit_text(*limit).to_owned()),
-        Reason::GaveUp(why) => ("gave-up", why.clone()),
-        Reason::NotApplicable(why) => ("not-applicable", why.clone()),
-        Reason::SelfCheckFailed(why) => ("self-check-failed", why.clone()),
+    let kind = match reason {
+        Reason::Limit(limit) => limit.word(),
+        Reason::GaveUp(_) => "gave-up",
+        Reason::NotApplicable(_) => "not-applicable",
+        Reason::SelfCheckFailed(_) => "self-check-failed",
+    };
+    let message = match reason {
+        Reason::SelfCheckFailed(why) => why.clone(),
+        _ => crate::human::reason_text(reason, resource),
     };
     Some(serde_json::json!({ "kind": kind, "message": message }))
 }

@@ -52,6 +52,17 @@ pub struct Report<'a> {
     pub proving: bool,
 }
 
+/// The longest text of a statement that is shown.
+const LONGEST: usize = 60;
+
+/// A statement, or its beginning.
+fn cut(statement: &str) -> String {
+    match statement.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} ...", &statement[..end]),
+        None => statement.to_owned(),
+    }
+}
+
 impl Report<'_> {
     /// Whether there is no property that could be violated.
     fn is_open(&self) -> bool {

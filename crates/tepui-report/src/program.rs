@@ -6,9 +6,6 @@ use tepui_lang::source::Source;
 use tepui_model::program::run::{Frame, Runner, State};
 use tepui_model::program::{Action, Program};
 
-/// The longest text of a statement that is shown.
-const LONGEST: usize = 60;
-
 /// An execution of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Run {
@@ -134,13 +131,9 @@ impl Teller<'_> {
         let text = self.source.text.get(statement.text.0 as usize..statement.text.1 as usize).unwrap_or_default();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let has_blocks = matches!(statement.action, Action::If(..) | Action::While(..) | Action::Atomic(_));
-        let text = match has_blocks || text.is_empty() {
+        match has_blocks || text.is_empty() {
             true => print_head(self.program, procedure, position),
             false => text.trim_end_matches(';').to_owned(),
-        };
-        match text.char_indices().nth(LONGEST) {
-            Some((cut, _)) => format!("{} ...", &text[..cut]),
-            None => text,
         }
     }
 
@@ -179,11 +172,14 @@ impl Teller<'_> {
         for (number, thread) in state.threads.iter().enumerate() {
             let Some(frame) = thread.frames.last() else { continue };
             let position = runner.first_of(frame.procedure, frame.position);
-            let does = match thread.asleep {
-                true => "sleeps before".to_owned(),
-                false => format!("is blocked at line {}:", self.place((frame.procedure, position)).0),
-            };
-            end.push(format!("{} {does} {}", self.names[number], self.statement((frame.procedure, position))));
+            let line = self.place((frame.procedure, position)).0;
+            let statement = crate::cut(&self.statement((frame.procedure, position)));
+            let name = &self.names[number];
+            end.push(match state.atomic.filter(|&holder| holder != number) {
+                Some(holder) => format!("{name} waits at line {line}: {} is in an atomic section", self.names[holder]),
+                None if thread.asleep => format!("{name} sleeps before line {line}: {statement}"),
+                None => format!("{name} is blocked at line {line}: {statement}"),
+            });
         }
         end
     }

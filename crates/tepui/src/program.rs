@@ -37,7 +37,7 @@ pub struct Compiling {
 impl Default for Compiling {
     fn default() -> Self {
         Self {
-            max_threads: 6,
+            max_threads: 4,
             reduce: true,
             deadlock: false,
             properties: Vec::new(),

@@ -5,7 +5,7 @@
 //! tables. A kind's rules are grouped by head (shared state and top of the stack); duplicates are dropped, the first
 //! one stays.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, View};
 
 use super::abstraction::count;
@@ -236,10 +236,11 @@ fn compile_kind(model: &Model, thread: usize, number: &FxHashMap<Shared, u32>) -
     let mut kind = Kind { heads: FxHashMap::default(), moves: Vec::new(), symbols: thread.symbol_count() };
     for group in order.chunk_by(|one, other| head(one) == head(other)) {
         let start = kind.moves.len();
+        let mut known = FxHashSet::default();
         for &index in group {
             let rule = &thread.rules[index as usize];
             let to = number[&rule.to];
-            if !kind.moves[start..].iter().any(|old| (old.to, old.action) == (to, rule.action)) {
+            if known.insert((to, rule.action)) {
                 kind.moves.push(Move { to, action: rule.action, rule: index });
             }
         }

@@ -6,6 +6,7 @@
 
 mod compile;
 mod flow;
+mod habits;
 mod parse;
 mod print;
 mod resolve;

@@ -6,6 +6,7 @@
 use tepui_model::program::Operator;
 
 use super::Dialect;
+use super::habits;
 use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
 use super::token::{Kind, Token};
 use crate::diagnostic::{Diagnostic, Sink, quote};
@@ -177,7 +178,13 @@ impl<'a, 's> Parser<'a, 's> {
             }
             results = vec![kind; count];
         }
+        let first = self.tokens[self.at.saturating_sub(1)];
         let name = self.name("the name of a procedure")?;
+        if matches!(self.now().kind, Kind::Equal | Kind::Semicolon | Kind::Becomes | Kind::Comma) {
+            let message = format!("expected a declaration or a procedure, found {}", quote(first.text));
+            return Err(Diagnostic::error(0, first.span(), message, "not a declaration")
+                .hint(format!("a variable is declared with `decl {} := 0;`", name.text)));
+        }
         self.expect(Kind::Open, "`(` and the parameters")?;
         let mut parameters = Vec::new();
         while self.now().kind != Kind::Close {
@@ -387,6 +394,14 @@ impl<'a, 's> Parser<'a, 's> {
 
     /// `x, y := e, f [constrain e]`, `x := f(a)` or `f(a)`.
     fn assignment_or_call(&mut self, starts_thread: bool) -> Fallible<Action> {
+        let (word, after) = (self.now(), self.tokens[(self.at + 1).min(self.tokens.len() - 1)]);
+        let foreign = habits::of_word(word.text).filter(|_| word.kind == Kind::Word);
+        let fits = matches!(after.kind, Kind::Becomes | Kind::Comma)
+            || (after.kind == Kind::Open && self.ends_with_semicolon());
+        if let Some(hint) = foreign.filter(|_| !fits) {
+            let message = format!("{} is no statement", quote(word.text));
+            return Err(Diagnostic::error(0, word.span(), message, "unknown").hint(hint));
+        }
         if self.now().kind == Kind::Word && self.tokens[self.at + 1].kind == Kind::Open {
             let procedure = self.name("a procedure")?;
             let arguments = self.arguments()?;
@@ -467,7 +482,17 @@ impl<'a, 's> Parser<'a, 's> {
                 let message = format!("more than {MOST_OPERATORS} operators in one statement");
                 return Err(Diagnostic::error(0, token.span(), message, "too many"));
             }
-            let right = self.binary(level + 1)?;
+            // `a => b => c` is `a => (b => c)`.
+            let right = match operator {
+                Operator::Implies if self.depth < DEEPEST => {
+                    self.depth += 1;
+                    let right = self.binary(level);
+                    self.depth -= 1;
+                    right?
+                }
+                Operator::Implies => return Err(self.too_deep()),
+                _ => self.binary(level + 1)?,
+            };
             let span = left.span.start..right.span.end;
             left = Expression { span, operation: Operation::Binary(operator, left.into(), right.into()) };
         }
@@ -571,13 +596,29 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     /// The mark that ends a statement. Where blocks end with a word, the last statement needs none.
+    /// Whether a call `f(...)` at this place is followed by a semicolon.
+    fn ends_with_semicolon(&self) -> bool {
+        let mut nested = 0_usize;
+        for token in &self.tokens[self.at + 1..] {
+            match token.kind {
+                Kind::Open => nested += 1,
+                Kind::Close if nested > 1 => nested -= 1,
+                Kind::Close => nested = 0,
+                Kind::Semicolon => return nested == 0,
+                _ if nested == 0 => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
     fn semicolon(&mut self) -> Fallible<()> {
         if self.take(Kind::Semicolon) || (!self.dialect.has_braces() && self.ends_block()) {
             return Ok(());
         }
         let end = self.tokens[self.at.saturating_sub(1)].span().end;
         let message = format!("expected `;`, found {}", self.described());
-        Err(Diagnostic::error(0, end..end, message, "here"))
+        Err(self.hinted(Diagnostic::error(0, end..end, message, "here")))
     }
 
     fn now(&self) -> Token<'a> {
@@ -621,7 +662,22 @@ impl<'a, 's> Parser<'a, 's> {
 
     fn unexpected(&self, what: &str) -> Diagnostic {
         let message = format!("expected {what}, found {}", self.described());
-        Diagnostic::error(0, self.now().span(), message, "unexpected")
+        self.hinted(Diagnostic::error(0, self.now().span(), message, "unexpected"))
+    }
+
+    /// An error at this place, with a hint where the word or the mark is known from other languages.
+    fn hinted(&self, error: Diagnostic) -> Diagnostic {
+        let (before, now) = (self.tokens[self.at.saturating_sub(1)], self.now());
+        let word = |token: &Token<'_>| habits::of_word(token.text).filter(|_| token.kind == Kind::Word);
+        let declares = now.text == "decl" || now.text == "enum";
+        let hint = match declares {
+            true => Some("declarations come before the statements of a procedure"),
+            false => word(&now).or_else(|| word(&before)).or_else(|| habits::of_mark(now.kind, now.text)),
+        };
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 
     /// After an error in a statement: goes to the next one, or to the end of the block.

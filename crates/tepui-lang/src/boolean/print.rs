@@ -225,7 +225,11 @@ impl Printer<'_> {
                     Operator::Equal => (5, "="),
                     Operator::Unequal => (5, "!="),
                 };
-                (own, format!("{} {sign} {}", self.at_level(left, own), self.at_level(right, own + 1)))
+                let (left_level, right_level) = match operator {
+                    Operator::Implies => (own + 1, own),
+                    _ => (own, own + 1),
+                };
+                (own, format!("{} {sign} {}", self.at_level(left, left_level), self.at_level(right, right_level)))
             }
             Expression::Choice(condition, then, otherwise) => {
                 let parts = [(condition, 1), (then, 0), (otherwise, 0)];

@@ -197,11 +197,9 @@ impl<'r, 'p> Follower<'r, 'p> {
     /// The step that fails an assertion.
     fn failure(&self, program: &Program, state: &State, property: &str) -> Option<(usize, Step)> {
         let steps = |thread| self.runner.steps(state, thread).into_iter().map(move |step| (thread, step));
-        (0..state.threads.len()).flat_map(steps).find(|(_, step)| {
-            let (procedure, position) = step.at;
-            let procedure = &program.procedures[procedure];
-            step.failed && assertion(&procedure.name, procedure.statements[position].line) == property
-        })
+        (0..state.threads.len())
+            .flat_map(steps)
+            .find(|(_, step)| step.failed && assertion(program, step.at) == property)
     }
 }
 

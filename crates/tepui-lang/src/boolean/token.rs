@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use logos::Logos;
 
+use super::habits;
 use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::source::Source;
 
@@ -98,7 +99,11 @@ pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> 
             }
             Err(()) => {
                 let message = format!("{} does not belong here", quote(text));
-                sink.push(Diagnostic::error(0, span, message, "unexpected"));
+                let error = Diagnostic::error(0, span, message, "unexpected");
+                sink.push(match habits::of_stray(text) {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                });
             }
         }
     }

@@ -115,7 +115,7 @@ pub(crate) struct ProgramArgs {
     /// Look for deadlocks as well: no thread can move, and not all have ended
     #[arg(long)]
     pub(crate) deadlock: bool,
-    /// Where threads are created: the most at the same time; raised from 1 step by step [default: 6]
+    /// Where threads are created: the most at the same time; raised from 1 step by step [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) max_threads: Option<u32>,
     /// Compile every step and every variable, even where no verdict depends on it

@@ -6,12 +6,13 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
+use tepui_check::Rejected;
 use tepui_lang::boolean::THREAD_LIMIT;
 use tepui_report::program::tell;
 use tepui_report::{bytes as bytes_text, count, grouped};
 
 use super::args::{CheckArgs, ReplayArgs};
-use super::input::{LoadedProgram, load};
+use super::input::{Loaded, LoadedProgram, load};
 use super::{Exit, print};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -39,7 +40,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
             print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {proves} ({size})\n", loaded.file))?;
             Ok(Exit::Good)
         }
-        Err(reason) => rejected(&reason.to_string()),
+        Err(reason) => rejected_of(&loaded, &reason),
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
         let (model, compiled) = loaded.with_digest(&trace.model)?;
         let replayed = match tepui_check::replay(&model, trace) {
             Ok(replayed) => replayed,
-            Err(reason) => return rejected(&reason.to_string()),
+            Err(reason) => return rejected_of(&loaded, &reason),
         };
         let says = match loaded.program().zip(compiled.as_ref()) {
             None => {
@@ -77,6 +78,15 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
         print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {says}\n", loaded.file))?;
     }
     Ok(Exit::Good)
+}
+
+/// Of a program there are several models, one for each choice of options.
+fn rejected_of(loaded: &Loaded, reason: &Rejected) -> Result<Exit> {
+    let hint = match reason.place == "model" && loaded.program().is_some() {
+        true => "\n  next: give the options that it was made with: --deadlock, --label, --no-reduction, --max-threads",
+        false => "",
+    };
+    rejected(&format!("{reason}{hint}"))
 }
 
 fn rejected(reason: &str) -> Result<Exit> {

@@ -35,14 +35,16 @@ impl std::error::Error for BadInput {}
 /// The most warnings that are printed before a run.
 const MOST_WARNINGS: usize = 5;
 
-/// The places of the model that is shown of a program, where threads are created.
-pub(crate) const PLACES_SHOWN: u32 = 2;
+/// The places of the model that is shown of a program, where threads are created and nothing else is said.
+const PLACES_SHOWN: u32 = 2;
 
 /// A program with what is needed to speak about it.
 pub(crate) struct LoadedProgram {
     pub(crate) program: Program,
     pub(crate) source: Source,
     pub(crate) compiling: Compiling,
+    /// The places of the model that is shown, where threads are created.
+    pub(crate) places: u32,
 }
 
 /// A pushdown system or a program.
@@ -158,6 +160,7 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         every_step: false,
         call_return: None,
     };
+    let places = options.max_threads.unwrap_or(PLACES_SHOWN);
     require_known(&args.property, &compiling.property_names(&program))?;
     Ok(Loaded {
         matching: None,
@@ -166,7 +169,7 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         notes: said.notes,
         again: again(args),
         file: source.name.clone(),
-        subject: Subject::Program(LoadedProgram { program, source, compiling }),
+        subject: Subject::Program(LoadedProgram { program, source, compiling, places }),
     })
 }
 
@@ -201,8 +204,8 @@ impl Loaded {
     pub(crate) fn model(&self) -> Result<Model> {
         match &self.subject {
             Subject::Pushdown(model) => Ok(model.clone()),
-            Subject::Program(LoadedProgram { program, compiling, .. }) => {
-                Ok(compiling.compile(program, compiling.max_threads.min(PLACES_SHOWN))?.model)
+            Subject::Program(LoadedProgram { program, compiling, places, .. }) => {
+                Ok(compiling.compile(program, *places)?.model)
             }
         }
     }

@@ -13,7 +13,7 @@ use tepui_model::pushdown::{Action, Model, Thread};
 use tepui_report::{count, grouped};
 
 use super::args::{ShowArgs, ShowFormat};
-use super::input::{Loaded, LoadedProgram, PLACES_SHOWN, load};
+use super::input::{Loaded, LoadedProgram, load};
 use super::{Exit, print};
 
 /// Runs `tepui show`.
@@ -25,8 +25,8 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
         ShowFormat::Json => json(&loaded, model),
         ShowFormat::Bp => print_program(&program(&loaded)?.program),
         ShowFormat::Reduced => {
-            let LoadedProgram { program, compiling, .. } = program(&loaded)?;
-            explain(program, compiling.options(PLACES_SHOWN))?
+            let LoadedProgram { program, compiling, places, .. } = program(&loaded)?;
+            explain(program, compiling.options(*places))?
         }
         ShowFormat::Cpds => print_cpds(model),
         ShowFormat::Pds => print_pds(model),

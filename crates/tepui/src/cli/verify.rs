@@ -195,7 +195,7 @@ struct Answer {
 }
 
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
-    let LoadedProgram { program, source, compiling } = match &loaded.subject {
+    let LoadedProgram { program, source, compiling, .. } = match &loaded.subject {
         Subject::Program(program) => program,
         Subject::Pushdown(model) => {
             let outcome = tepui::verify(model, options, budget);

@@ -73,7 +73,7 @@ impl Exploration<'_, '_> {
         for (number, procedure) in program.procedures.iter().enumerate() {
             for (position, statement) in procedure.statements.iter().enumerate() {
                 if matches!(statement.action, Action::Assert(_)) {
-                    wanted.push((assertion(&procedure.name, statement.line), (number, position), &[Stage::Failed]));
+                    wanted.push((assertion(program, (number, position)), (number, position), &[Stage::Failed]));
                 }
             }
         }
@@ -168,18 +168,26 @@ impl Exploration<'_, '_> {
 /// The names of the properties of a program.
 pub fn property_names(program: &Program, deadlock: bool) -> Vec<String> {
     let mut names = Vec::new();
-    for procedure in &program.procedures {
-        let assertions = procedure.statements.iter().filter(|statement| matches!(statement.action, Action::Assert(_)));
-        names.extend(assertions.map(|statement| assertion(&procedure.name, statement.line)));
+    for (number, procedure) in program.procedures.iter().enumerate() {
+        let assertions = procedure.statements.iter().enumerate();
+        let assertions = assertions.filter(|(_, statement)| matches!(statement.action, Action::Assert(_)));
+        names.extend(assertions.map(|(position, _)| assertion(program, (number, position))));
     }
     names.extend(program.unreachable.iter().map(|target| target.label.clone()));
     names.extend(deadlock.then(|| DEADLOCK.to_owned()));
     names
 }
 
-/// The name of the property that an assertion holds.
-pub(in crate::boolean) fn assertion(procedure: &str, line: u32) -> String {
-    format!("{procedure}@{line}")
+/// The name of the property that an assertion holds: its procedure and line, and its number, if it is not the first there.
+pub(in crate::boolean) fn assertion(program: &Program, (procedure, position): (usize, usize)) -> String {
+    let procedure = &program.procedures[procedure];
+    let line = procedure.statements[position].line;
+    let before = procedure.statements[..position].iter();
+    let before = before.filter(|other| other.line == line && matches!(other.action, Action::Assert(_))).count();
+    match before {
+        0 => format!("{}@{line}", procedure.name),
+        before => format!("{}@{line}.{}", procedure.name, before + 1),
+    }
 }
 
 /// Names in the alphabet of models, each one once.

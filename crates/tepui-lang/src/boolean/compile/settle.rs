@@ -17,6 +17,9 @@ use tepui_model::program::{Action, Expression, Slot};
 use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
 
+/// How many points a step may pass: choices of values one after the other would lead to very many states at once.
+const FARTHEST: usize = 1_024;
+
 /// What is known of a point that a thread has come to.
 struct Visit {
     on_the_way: bool,
@@ -67,7 +70,7 @@ impl Steps<'_> {
                 seen.entry(here).and_modify(|visit| visit.on_the_way = false);
                 continue;
             }
-            let goes_on = self.goes_on(mode, &point);
+            let goes_on = seen.len() < FARTHEST && self.goes_on(mode, &point);
             let rests = !goes_on || (mode == Mode::Calm || self.options.deadlock);
             match seen.get_mut(&here) {
                 // In an atomic section, a loop without end is one that nobody sees.
