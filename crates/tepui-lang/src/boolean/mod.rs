@@ -7,6 +7,7 @@
 mod compile;
 mod flow;
 mod habits;
+mod lints;
 mod parse;
 mod print;
 mod resolve;

@@ -9,7 +9,7 @@ use tepui_model::program::{
 };
 
 use super::Dialect;
-use super::flow::Flow;
+use super::lints;
 use super::syntax::{self, Declaration, KindName, Module, Name, Operation};
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
 use crate::source::Source;
@@ -36,7 +36,10 @@ pub(super) fn resolve(
     }
     resolver.main(source);
     resolver.targets(unreachable);
-    resolver.unused();
+    if dialect.has_braces() && !resolver.sink.has_errors() {
+        let found = lints::unused(&resolver.program, module);
+        found.into_iter().for_each(|diagnostic| resolver.sink.push(diagnostic));
+    }
     let program = resolver.program;
     (!sink.has_errors()).then_some(program)
 }
@@ -183,7 +186,8 @@ impl Resolver<'_, '_> {
         let done = &mut self.program.procedures[number];
         (done.statements, done.body) = (statements, body);
         if !self.sink.has_errors() {
-            self.control(number, procedure);
+            let found = lints::control(&self.program.procedures[number], procedure, self.dialect);
+            found.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
         }
     }
 
@@ -573,38 +577,6 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What is wrong or odd with the flow of control.
-    fn control(&mut self, number: usize, written: &syntax::Procedure) {
-        let procedure = &self.program.procedures[number];
-        let flow = Flow::of(procedure);
-        let reachable = flow.reachable(procedure);
-        let mut found = Vec::new();
-        if !procedure.results.is_empty() && reachable[procedure.statements.len()] {
-            let message = format!("{} may end without a value", quote(&procedure.name));
-            found.push(
-                Diagnostic::error(0, written.end.clone(), message, "the end is reached here")
-                    .hint("end every branch with `return`"),
-            );
-        }
-        for (position, statement) in procedure.statements.iter().enumerate() {
-            let span = statement.text.0 as usize..statement.text.1 as usize;
-            let jumps: &[usize] = match &statement.action {
-                Action::Goto(targets) => targets,
-                Action::StartAt(target) => std::slice::from_ref(target),
-                _ => &[],
-            };
-            let inside: Vec<_> = flow.atomics(position).collect();
-            if jumps.iter().any(|&to| flow.atomics(to).any(|block| !inside.contains(&block))) {
-                found.push(Diagnostic::error(0, span.clone(), "a jump into an atomic block", "jumps into the block"));
-            }
-            let last = position.checked_sub(1);
-            if !reachable[position] && last.is_none_or(|last| reachable[last]) && self.dialect.has_braces() {
-                found.push(Diagnostic::warning(0, span, "this is never executed", "no way leads here"));
-            }
-        }
-        found.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
-    }
-
     fn main(&mut self, source: &Source) {
         let found = self.program.procedures.iter().position(|procedure| procedure.name == "main");
         let Some(main) = found else {
@@ -634,78 +606,6 @@ impl Resolver<'_, '_> {
                 self.error_with_hint(&(0..0), &format!("no label is called {}", quote(label)), "in this program", hint);
             }
             self.program.unreachable.extend(targets);
-        }
-    }
-
-    /// Variables that nobody reads, and procedures that nobody calls; generated programs are full of them.
-    fn unused(&mut self) {
-        if !self.dialect.has_braces() || self.sink.has_errors() {
-            return;
-        }
-        let (mut shared, mut called) =
-            (vec![false; self.program.shared.len()], vec![false; self.program.procedures.len()]);
-        let mut found = Vec::new();
-        for (procedure, written) in self.program.procedures.iter().zip(&self.module.procedures) {
-            let mut locals = vec![false; procedure.locals.len()];
-            let mut read = |slot: Slot| match slot {
-                Slot::Shared(number) => shared[number] = true,
-                Slot::Local(number) => locals[number] = true,
-            };
-            procedure.enforced.iter().for_each(|condition| slots(condition, &mut read));
-            for statement in &procedure.statements {
-                reads(&statement.action, &mut read);
-                if let Action::Call { procedure, .. } | Action::Start { procedure, .. } = statement.action {
-                    called[procedure] = true;
-                }
-            }
-            let names = written.parameters.iter().chain(&written.locals).map(|declaration| &declaration.name);
-            let unread = names.zip(locals).filter(|(_, read)| !read);
-            found.extend(unread.map(|(name, _)| (name, "is never read")));
-        }
-        let names = self.module.shared.iter().map(|declaration| &declaration.name);
-        found.extend(names.zip(shared).filter(|(_, read)| !read).map(|(name, _)| (name, "is never read")));
-        let names = self.module.procedures.iter().map(|procedure| &procedure.name);
-        let uncalled =
-            names.zip(called).enumerate().filter(|(number, (_, called))| !called && *number != self.program.main);
-        found.extend(uncalled.map(|(_, (name, _))| (name, "is never called")));
-        for (name, what) in found {
-            let message = format!("{} {what}", quote(&name.text));
-            self.sink.push(Diagnostic::warning(0, name.span.clone(), message, "declared here"));
-        }
-    }
-}
-
-/// Tells of all variables that an action reads.
-fn reads(action: &Action, read: &mut dyn FnMut(Slot)) {
-    match action {
-        Action::Assign { values, constraint, .. } => {
-            values.iter().chain(constraint).for_each(|expression| slots(expression, read));
-        }
-        Action::Assume(condition)
-        | Action::Wait(condition)
-        | Action::Assert(condition)
-        | Action::If(condition, ..)
-        | Action::While(condition, _) => slots(condition, read),
-        Action::Lock(slot) => read(*slot),
-        Action::Call { arguments: values, .. } | Action::Return(values) | Action::Start { arguments: values, .. } => {
-            values.iter().for_each(|expression| slots(expression, read));
-        }
-        _ => {}
-    }
-}
-
-/// Tells of all variables in an expression.
-fn slots(expression: &Expression, found: &mut dyn FnMut(Slot)) {
-    match expression {
-        Expression::Value(..) | Expression::Any(_) => {}
-        Expression::Read(slot) | Expression::New(slot) => found(*slot),
-        Expression::Not(operand) => slots(operand, found),
-        Expression::Binary(_, left, right) | Expression::Choose(left, right) => {
-            slots(left, found);
-            slots(right, found);
-        }
-        Expression::Choice(condition, then, otherwise) => {
-            [condition, then, otherwise].into_iter().for_each(|part| slots(part, found));
         }
     }
 }

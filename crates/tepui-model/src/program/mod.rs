@@ -2,7 +2,7 @@
 //!
 //! A program has shared variables and procedures; a procedure has local variables, of which the first are its
 //! parameters, and statements. Statements lie in one list for each procedure, blocks refer to them by their index, and
-//! this index, the *position*, is where a thread stands; the number of statements is the position of the end. Slot
+//! this index, the *position*, is where a thread stands; the number of statements is the position of the end. Variables
 //! are Booleans (0 and 1) or take the values of an enumeration (0, 1, 2, ...).
 //!
 //! [`run`] says what a program does.
@@ -217,6 +217,24 @@ pub struct Target {
     pub procedure: usize,
     /// The statement.
     pub position: usize,
+}
+
+impl Expression {
+    /// Calls back for every variable that is mentioned, old or new.
+    pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
+        match self {
+            Self::Value(..) | Self::Any(_) => {}
+            Self::Read(slot) | Self::New(slot) => found(*slot),
+            Self::Not(operand) => operand.slots(found),
+            Self::Binary(_, left, right) | Self::Choose(left, right) => {
+                left.slots(found);
+                right.slots(found);
+            }
+            Self::Choice(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|part| part.slots(found));
+            }
+        }
+    }
 }
 
 impl Program {

@@ -185,15 +185,7 @@ impl Steps<'_> {
 }
 
 fn reads_shared(expression: &Expression) -> bool {
-    match expression {
-        Expression::Value(..) | Expression::Any(_) => false,
-        Expression::Read(slot) | Expression::New(slot) => matches!(slot, Slot::Shared(_)),
-        Expression::Not(operand) => reads_shared(operand),
-        Expression::Binary(_, left, right) | Expression::Choose(left, right) => {
-            reads_shared(left) || reads_shared(right)
-        }
-        Expression::Choice(condition, then, otherwise) => {
-            reads_shared(condition) || reads_shared(then) || reads_shared(otherwise)
-        }
-    }
+    let mut shared = false;
+    expression.slots(&mut |slot| shared |= matches!(slot, Slot::Shared(_)));
+    shared
 }
