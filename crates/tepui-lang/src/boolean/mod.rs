@@ -5,6 +5,7 @@
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
 mod compile;
+mod expressions;
 mod flow;
 mod habits;
 mod lints;

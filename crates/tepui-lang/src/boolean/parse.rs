@@ -3,21 +3,16 @@
 //! The dialects differ in how blocks are marked, in a few keywords, and in what a variable is at first. Everything else
 //! is the same, so there is one parser with a [`Dialect`]. After an error it goes on with the next statement.
 
-use tepui_model::program::Operator;
-
 use super::Dialect;
 use super::habits;
 use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
 use super::token::{Kind, Token};
 use crate::diagnostic::{Diagnostic, Sink, quote};
 
-type Fallible<T> = Result<T, Diagnostic>;
+pub(super) type Fallible<T> = Result<T, Diagnostic>;
 
 /// How deep statements and expressions may be nested: enough for people and for generated programs, not for the stack.
-const DEEPEST: usize = 200;
-
-/// How many operators a statement may have: what follows walks along them.
-const MOST_OPERATORS: usize = 4_000;
+pub(super) const DEEPEST: usize = 200;
 
 /// Words that cannot be names in any dialect.
 const KEYWORDS: &[&str] = &[
@@ -54,13 +49,13 @@ pub(super) fn is_keyword(word: &str, dialect: Dialect) -> bool {
 }
 
 pub(super) struct Parser<'a, 's> {
-    tokens: Vec<Token<'a>>,
-    at: usize,
-    dialect: Dialect,
-    sink: &'s mut Sink,
-    depth: usize,
+    pub(super) tokens: Vec<Token<'a>>,
+    pub(super) at: usize,
+    pub(super) dialect: Dialect,
+    pub(super) sink: &'s mut Sink,
+    pub(super) depth: usize,
     /// In the statement at hand.
-    operators: usize,
+    pub(super) operators: usize,
 }
 
 impl<'a, 's> Parser<'a, 's> {
@@ -273,7 +268,7 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Statement { labels, span: start..end.max(start), action: action? })
     }
 
-    fn too_deep(&self) -> Diagnostic {
+    pub(super) fn too_deep(&self) -> Diagnostic {
         Diagnostic::error(0, self.now().span(), format!("nested more than {DEEPEST} times"), "too deep")
     }
 
@@ -427,7 +422,7 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Action::Assign { targets, values, constraint })
     }
 
-    fn arguments(&mut self) -> Fallible<Vec<Expression>> {
+    pub(super) fn arguments(&mut self) -> Fallible<Vec<Expression>> {
         self.expect(Kind::Open, "`(` and the arguments")?;
         if self.take(Kind::Close) {
             return Ok(Vec::new());
@@ -437,125 +432,12 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(arguments)
     }
 
-    fn expressions(&mut self) -> Fallible<Vec<Expression>> {
+    pub(super) fn expressions(&mut self) -> Fallible<Vec<Expression>> {
         let mut expressions = vec![self.expression()?];
         while self.take(Kind::Comma) {
             expressions.push(self.expression()?);
         }
         Ok(expressions)
-    }
-
-    /// Loosest first: `? :`, `=>`, `|`, `^`, `&`, `=` and `!=`, `!`.
-    fn expression(&mut self) -> Fallible<Expression> {
-        self.depth += 1;
-        let found = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.choice() };
-        self.depth -= 1;
-        found
-    }
-
-    fn choice(&mut self) -> Fallible<Expression> {
-        let condition = self.binary(0)?;
-        if !self.take(Kind::Question) {
-            return Ok(condition);
-        }
-        let then = self.expression()?;
-        self.expect(Kind::Colon, "`:` and the other value")?;
-        let otherwise = self.expression()?;
-        let span = condition.span.start..otherwise.span.end;
-        Ok(Expression { span, operation: Operation::Choice(condition.into(), then.into(), otherwise.into()) })
-    }
-
-    fn binary(&mut self, level: usize) -> Fallible<Expression> {
-        const LEVELS: &[&[(Kind, Operator)]] = &[
-            &[(Kind::Implies, Operator::Implies)],
-            &[(Kind::Or, Operator::Or)],
-            &[(Kind::Xor, Operator::Xor)],
-            &[(Kind::And, Operator::And)],
-            &[(Kind::Equal, Operator::Equal), (Kind::Unequal, Operator::Unequal)],
-        ];
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
-        while let Some(&(_, operator)) = operators.iter().find(|(kind, _)| *kind == self.now().kind) {
-            let token = self.next();
-            self.operators += 1;
-            if self.operators > MOST_OPERATORS {
-                let message = format!("more than {MOST_OPERATORS} operators in one statement");
-                return Err(Diagnostic::error(0, token.span(), message, "too many"));
-            }
-            // `a => b => c` is `a => (b => c)`.
-            let right = match operator {
-                Operator::Implies if self.depth < DEEPEST => {
-                    self.depth += 1;
-                    let right = self.binary(level);
-                    self.depth -= 1;
-                    right?
-                }
-                Operator::Implies => return Err(self.too_deep()),
-                _ => self.binary(level + 1)?,
-            };
-            let span = left.span.start..right.span.end;
-            left = Expression { span, operation: Operation::Binary(operator, left.into(), right.into()) };
-        }
-        Ok(left)
-    }
-
-    fn unary(&mut self) -> Fallible<Expression> {
-        let token = self.now();
-        let simple = |operation| Ok(Expression { span: token.span(), operation });
-        match (token.kind, token.text) {
-            (Kind::Not, _) => {
-                self.next();
-                self.depth += 1;
-                let operand = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.unary() };
-                self.depth -= 1;
-                let operand = operand?;
-                Ok(Expression { span: token.start..operand.span.end, operation: Operation::Not(operand.into()) })
-            }
-            (Kind::Open, _) => {
-                self.next();
-                let inner = self.expression()?;
-                let end = self.expect(Kind::Close, "`)`")?.span().end;
-                Ok(Expression { span: token.start..end, ..inner })
-            }
-            (Kind::Star, _) => {
-                self.next();
-                simple(Operation::Any)
-            }
-            (Kind::Number, "0" | "1") | (Kind::Word, "true" | "false") => {
-                self.next();
-                simple(Operation::Truth(matches!(token.text, "1" | "true")))
-            }
-            (Kind::Number, _) => Err(Diagnostic::error(0, token.span(), "this is no Boolean value", "0 or 1")
-                .hint("values of other kinds have names: `enum Color { red, green }`")),
-            (Kind::Word, "T" | "F") if !self.dialect.has_braces() => {
-                self.next();
-                simple(Operation::Truth(token.text == "T"))
-            }
-            (Kind::Word, "schoose") => {
-                self.next();
-                self.expect(Kind::OpenBracket, "`[`")?;
-                let positive = self.expression()?;
-                self.expect(Kind::Comma, "`,`")?;
-                let negative = self.expression()?;
-                let end = self.expect(Kind::CloseBracket, "`]`")?.span().end;
-                let operation = Operation::Choose(positive.into(), negative.into());
-                Ok(Expression { span: token.start..end, operation })
-            }
-            (Kind::Prime, _) => {
-                self.next();
-                let name = self.name("a variable")?;
-                Ok(Expression { span: token.start..name.span.end, operation: Operation::New(name.text) })
-            }
-            (Kind::Word, _) if self.tokens[self.at + 1].kind == Kind::Open && !is_keyword(token.text, self.dialect) => {
-                Err(Diagnostic::error(0, token.span(), "a call inside an expression", "called here")
-                    .hint("calls are statements of their own: `x := f(y);`"))
-            }
-            (Kind::Word, _) => {
-                let name = self.name("a value")?;
-                simple(Operation::Name(name.text))
-            }
-            _ => Err(self.unexpected("a value")),
-        }
     }
 
     fn names(&mut self, what: &str) -> Fallible<Vec<Name>> {
@@ -566,7 +448,7 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(names)
     }
 
-    fn name(&mut self, what: &str) -> Fallible<Name> {
+    pub(super) fn name(&mut self, what: &str) -> Fallible<Name> {
         let token = self.now();
         if token.kind != Kind::Word {
             return Err(self.unexpected(what));
@@ -590,7 +472,7 @@ impl<'a, 's> Parser<'a, 's> {
         if self.now().kind == Kind::Number { Ok(self.word_as_name()) } else { self.name("a label") }
     }
 
-    fn word_as_name(&mut self) -> Name {
+    pub(super) fn word_as_name(&mut self) -> Name {
         let token = self.next();
         Name { text: token.text.to_owned(), span: token.span() }
     }
@@ -621,17 +503,17 @@ impl<'a, 's> Parser<'a, 's> {
         Err(self.hinted(Diagnostic::error(0, end..end, message, "here")))
     }
 
-    fn now(&self) -> Token<'a> {
+    pub(super) fn now(&self) -> Token<'a> {
         self.tokens[self.at]
     }
 
-    fn next(&mut self) -> Token<'a> {
+    pub(super) fn next(&mut self) -> Token<'a> {
         let token = self.now();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn take(&mut self, kind: Kind) -> bool {
+    pub(super) fn take(&mut self, kind: Kind) -> bool {
         let there = self.now().kind == kind;
         if there {
             self.next();
@@ -639,7 +521,7 @@ impl<'a, 's> Parser<'a, 's> {
         there
     }
 
-    fn word(&mut self, word: &str) -> bool {
+    pub(super) fn word(&mut self, word: &str) -> bool {
         let there = self.now().kind == Kind::Word && self.now().text == word;
         if there {
             self.next();
@@ -647,7 +529,7 @@ impl<'a, 's> Parser<'a, 's> {
         there
     }
 
-    fn expect(&mut self, kind: Kind, what: &str) -> Fallible<Token<'a>> {
+    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Fallible<Token<'a>> {
         if self.now().kind == kind { Ok(self.next()) } else { Err(self.unexpected(what)) }
     }
 
@@ -656,17 +538,17 @@ impl<'a, 's> Parser<'a, 's> {
         if self.word(word) { Ok(token) } else { Err(self.unexpected(&format!("`{word}`"))) }
     }
 
-    fn described(&self) -> String {
+    pub(super) fn described(&self) -> String {
         if self.now().kind == Kind::End { "the end of the file".to_owned() } else { quote(self.now().text) }
     }
 
-    fn unexpected(&self, what: &str) -> Diagnostic {
+    pub(super) fn unexpected(&self, what: &str) -> Diagnostic {
         let message = format!("expected {what}, found {}", self.described());
         self.hinted(Diagnostic::error(0, self.now().span(), message, "unexpected"))
     }
 
     /// An error at this place, with a hint where the word or the mark is known from other languages.
-    fn hinted(&self, error: Diagnostic) -> Diagnostic {
+    pub(super) fn hinted(&self, error: Diagnostic) -> Diagnostic {
         let (before, now) = (self.tokens[self.at.saturating_sub(1)], self.now());
         let word = |token: &Token<'_>| habits::of_word(token.text).filter(|_| token.kind == Kind::Word);
         let declares = now.text == "decl" || now.text == "enum";
