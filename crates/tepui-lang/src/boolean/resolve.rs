@@ -1,6 +1,6 @@
 //! From the syntax tree to a program: names are looked up, kinds are checked, and what looks like a slip is said.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use tepui_model::program::{
@@ -80,12 +80,11 @@ impl Resolver<'_, '_> {
             if seen.insert(&name.text, name).is_some() {
                 self.error(&name.span, format!("{} is declared twice", quote(&name.text)), "again here");
             }
-            let mut values_seen: Vec<&str> = Vec::new();
+            let mut values_seen: HashSet<&str> = HashSet::new();
             for value in values {
-                if values_seen.contains(&value.text.as_str()) {
+                if !values_seen.insert(&value.text) {
                     self.error(&value.span, format!("the value {} occurs twice", quote(&value.text)), "again here");
                 }
-                values_seen.push(&value.text);
             }
             self.program.enumerations.push(Enumeration {
                 name: name.text.clone(),
