@@ -1,6 +1,6 @@
 //! All that a Boolean program can do, found by running it in every way.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use tepui_model::program::Program;
 use tepui_model::program::run::{Runner, State};
@@ -86,4 +86,48 @@ fn without_ended(mut state: State) -> State {
             state.atomic.filter(|&holder| holder != thread).map(|holder| holder - usize::from(holder > thread));
     }
     state
+}
+
+/// For each assertion that fails, the fewest contexts of an execution from a state to its failure; nothing, if there are
+/// too many states to know.
+pub fn fewest_contexts(program: &Program, start: State, limits: Limits) -> Option<BTreeMap<(usize, usize), u32>> {
+    let runner = Runner::new(program);
+    let mut fewest = BTreeMap::new();
+    let mut seen: HashSet<(State, Option<usize>)> = HashSet::new();
+    let mut level = vec![(start, None)];
+    for contexts in 0.. {
+        // All that can be reached without a switch.
+        let mut next = Vec::new();
+        while let Some((state, active)) = level.pop() {
+            if !seen.insert((state.clone(), active)) {
+                continue;
+            }
+            if seen.len() > limits.states {
+                return None;
+            }
+            for thread in 0..state.threads.len() {
+                let switch = active != Some(thread);
+                for step in runner.steps(&state, thread) {
+                    if step.failed {
+                        let contexts = contexts + u32::from(switch);
+                        fewest
+                            .entry(step.at)
+                            .and_modify(|known: &mut u32| *known = contexts.min(*known))
+                            .or_insert(contexts);
+                    } else if step.after.threads.iter().any(|thread| thread.frames.len() > limits.frames) {
+                        return None;
+                    } else if switch {
+                        next.push((step.after, Some(thread)));
+                    } else {
+                        level.push((step.after, Some(thread)));
+                    }
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    Some(fewest)
 }

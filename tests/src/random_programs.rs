@@ -12,16 +12,27 @@ struct Writer<'r> {
     labels: usize,
     text: String,
     starts: usize,
+    /// Whether all threads are there from the start, and all values are known then.
+    fixed: bool,
 }
 
 /// A program. It has a lock `l`, shared variables `s0`, `s1`, ... and procedures `p0`, `p1`, ..., which `main` starts.
 /// Procedures with an even number take a parameter, every third returns a value.
 pub fn program(rng: &mut Rng) -> String {
+    write(rng, false)
+}
+
+/// One whose threads, two or three, are there from the start, with known values; none of them sleeps.
+pub fn fixed_program(rng: &mut Rng) -> String {
+    write(rng, true)
+}
+
+fn write(rng: &mut Rng, fixed: bool) -> String {
     let (shared, procedures) = (rng.usize(1..=3), rng.usize(1..=3));
     let mut writer =
-        Writer { rng, shared, procedures, locals: 0, results: false, labels: 0, text: String::new(), starts: 0 };
+        Writer { rng, shared, procedures, locals: 0, results: false, labels: 0, text: String::new(), starts: 0, fixed };
     for number in 0..shared {
-        let init = writer.pick(&["0", "1", "*"]);
+        let init = writer.init();
         writer.line(&format!("decl s{number} := {init};"));
     }
     writer.line("lock l;");
@@ -42,13 +53,17 @@ impl Writer<'_> {
         choices[self.rng.usize(..choices.len())].to_owned()
     }
 
+    fn init(&mut self) -> String {
+        if self.fixed { self.pick(&["0", "1"]) } else { self.pick(&["0", "1", "*"]) }
+    }
+
     fn procedure(&mut self, number: usize) {
         self.locals = 1 + self.rng.usize(..2);
         (self.results, self.labels) = (returns(number), 0);
         let (kind, parameter) = (if self.results { "bool" } else { "void" }, takes(number));
         self.line(&format!("{kind} p{number}({}) {{", if parameter { "x0" } else { "" }));
         for local in usize::from(parameter)..self.locals {
-            let init = self.pick(&["0", "1", "*"]);
+            let init = self.init();
             self.line(&format!("decl x{local} := {init};"));
         }
         self.block(2, false);
@@ -65,6 +80,15 @@ impl Writer<'_> {
     fn main(&mut self) {
         (self.locals, self.results, self.labels) = (0, false, 0);
         self.line("void main() {");
+        if self.fixed {
+            for _ in 0..self.rng.usize(2..=3) {
+                let number = self.rng.usize(..self.procedures);
+                let argument = if takes(number) { self.pick(&["0", "1"]) } else { String::new() };
+                self.line(&format!("thread p{number}({argument});"));
+            }
+            self.line("}");
+            return;
+        }
         if self.rng.bool() {
             self.block(1, false);
         }
@@ -137,11 +161,11 @@ impl Writer<'_> {
             13 => self.line("return;"),
             14 => {
                 let sections = ["atomic_begin;", "atomic_begin;", "atomic_end;"];
-                let others = ["skip;", "sleep;", "broadcast;", "dead s0;", "exit;"];
+                let others = ["skip;", if self.fixed { "skip;" } else { "sleep;" }, "broadcast;", "dead s0;", "exit;"];
                 let odd = if self.rng.bool() { self.pick(&sections) } else { self.pick(&others) };
                 self.line(&odd);
             }
-            15 if self.starts < 1 => {
+            15 if self.starts < 1 && !self.fixed => {
                 self.starts += 1;
                 let call = self.call();
                 self.line(&format!("thread {call};"));

@@ -10,9 +10,10 @@ use tepui_lang::boolean::{
     self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
 };
 use tepui_lang::source::Source;
+use tepui_model::program::run::Runner;
 use tepui_model::program::{Action, Program};
 use tepui_tests::corpus::corpus_dir;
-use tepui_tests::programs::{Limits, explore};
+use tepui_tests::programs::{Limits, explore, fewest_contexts};
 use tepui_tests::random_programs;
 
 /// A program of the corpus with the answer that is known.
@@ -78,6 +79,17 @@ fn the_interpreter_agrees_with_the_corpus() {
     }
 }
 
+/// What the property of an assertion is called.
+fn assertion_name(program: &Program, (procedure, position): (usize, usize)) -> String {
+    let procedure = &program.procedures[procedure];
+    let line = procedure.statements[position].line;
+    let assertions = procedure.statements[..position].iter().filter(|s| matches!(s.action, Action::Assert(_)));
+    match assertions.filter(|statement| statement.line == line).count() {
+        0 => format!("{}@{line}", procedure.name),
+        before => format!("{}@{line}.{}", procedure.name, before + 1),
+    }
+}
+
 /// Compares what the interpreter and the compiled model find violated. Returns whether both came to their end.
 fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: Limits) -> bool {
     let places = compiling.places;
@@ -89,15 +101,7 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     }
     let options = Options { bound_limit: Some(vec![2]), engine: Choice::Closure, ..Options::default() };
     let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
-    let at = |&(procedure, position): &(usize, usize)| {
-        let procedure = &program.procedures[procedure];
-        let line = procedure.statements[position].line;
-        let assertions = procedure.statements[..position].iter().filter(|s| matches!(s.action, Action::Assert(_)));
-        match assertions.filter(|statement| statement.line == line).count() {
-            0 => format!("{}@{line}", procedure.name),
-            before => format!("{}@{line}.{}", procedure.name, before + 1),
-        }
-    };
+    let at = |&at: &(usize, usize)| assertion_name(program, at);
     let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
     let stuck = (found.stuck && compiling.deadlock).then(|| DEADLOCK.to_owned());
     let expected: BTreeSet<_> = found.failures.iter().map(at).chain(labels).chain(stuck).collect();
@@ -130,7 +134,11 @@ fn compiled_programs_do_what_the_interpreter_does() {
     let limits = Limits { threads: 0, frames: 4, states: 1_500 };
     let mut complete = [0, 0];
     for seed in 0..2_000 {
-        let text = random_programs::program(&mut fastrand::Rng::with_seed(seed));
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let text = match seed % 4 {
+            0 => random_programs::fixed_program(&mut rng),
+            _ => random_programs::program(&mut rng),
+        };
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
         for reduce in [false, true] {
             let (places, deadlock) = (2 + seed as usize % 2, seed % 3 == 0);
@@ -149,6 +157,34 @@ fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
             compare(&row.file, &row.program, options, Limits { threads: 0, frames: 4, states: 20_000 });
         }
     }
+}
+
+/// Reductions do not change how many contexts a violation needs.
+#[test]
+fn the_fewest_contexts_are_those_of_the_interpreter() {
+    let (mut compared, mut several) = (0, 0);
+    for seed in 0..600 {
+        let text = random_programs::fixed_program(&mut fastrand::Rng::with_seed(seed));
+        let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
+        let (runner, compiling) = (Runner::new(&program), Compiling::default());
+        let mut state = runner.initial().remove(0);
+        while !state.threads[0].frames.is_empty() {
+            state = runner.steps(&state, 0).remove(0).after;
+        }
+        let limits = Limits { threads: 4, frames: 4, states: 20_000 };
+        let Some(fewest) = fewest_contexts(&program, state, limits) else { continue };
+        let options = Options { engine: Choice::Contexts, bound_limit: Some(vec![8]), ..Options::default() };
+        let verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
+        for property in &verified.outcome.properties {
+            let Verdict::Unsafe(refuted) = &property.verdict else { continue };
+            let expected = fewest.iter().find(|(at, _)| assertion_name(&program, **at) == property.name).unwrap().1;
+            let bound = refuted.bound().unwrap().first();
+            assert_eq!(bound, *expected, "seed {seed}, {}\n{text}", property.name);
+            compared += 1;
+            several += usize::from(bound > 1);
+        }
+    }
+    assert!(compared > 50 && several > 5, "{compared} {several}");
 }
 
 /// The verdicts of the corpus. Where threads are created without end, a proof is not to be had; then nothing wrong is

@@ -52,6 +52,12 @@ impl Refuted {
         self.bound
     }
 
+    /// The same violation without a claim about the smallest bound.
+    #[must_use]
+    pub fn without_bound(self) -> Self {
+        Self { bound: None, ..self }
+    }
+
     /// A way to the violation.
     pub fn trace(&self) -> &Trace {
         &self.trace

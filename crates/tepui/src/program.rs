@@ -10,7 +10,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round,
 use tepui_lang::boolean::{
     self, CallReturn, Compiled, DEADLOCK, Execution, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
-use tepui_model::program::Program;
+use tepui_model::program::{Action, Program};
 use tepui_model::pushdown::Property;
 
 use crate::verify::{Options, verify};
@@ -188,9 +188,18 @@ fn conclude(
     compiled: Compiled,
     known: &mut dyn FnMut(&str) -> Option<Result<Execution, String>>,
 ) -> Verified {
+    let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
+    let sleeps = statements().any(|statement| statement.action == Action::Sleep);
     let mut executions = Vec::new();
     let mut doubts = None;
-    for property in &outcome.properties {
+    for property in &mut outcome.properties {
+        // To wake threads, and to find that all are blocked, the model takes steps that the program does not have.
+        if let Verdict::Unsafe(refuted) = &mut property.verdict
+            && (sleeps || property.name == DEADLOCK)
+            && outcome.resource != "threads"
+        {
+            *refuted = refuted.clone().without_bound();
+        }
         let found = match &property.verdict {
             Verdict::Unsafe(refuted) => {
                 let known = known(&property.name);
@@ -329,14 +338,12 @@ impl Engine for Creating<'_> {
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
         let name = self.properties[property].clone();
         let missing = || Stop::GaveUp("the trace is missing".to_owned());
-        let (trace, bound) = match self.verdict(&name) {
-            Some(Verdict::Unsafe(refuted)) => (refuted.trace().clone(), refuted.bound()),
-            _ => return Err(missing()),
-        };
+        let Some(Verdict::Unsafe(refuted)) = self.verdict(&name) else { return Err(missing()) };
+        let trace = refuted.trace().clone();
         let (_, compiled) = self.now.as_ref().ok_or_else(missing)?;
         let found = execution(self.program, compiled, &trace, &name);
         self.refuted.push((name, found));
-        Ok((trace, bound.or(Some(Bound::on(&["threads"], &[self.places])))))
+        Ok((trace, Some(Bound::on(&["threads"], &[self.places]))))
     }
 
     fn views(&self) -> Vec<String> {

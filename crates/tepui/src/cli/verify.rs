@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching, Verified};
 use tepui_core::{Budget, Outcome, Status, Verdict};
-use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT};
+use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::pushdown::Model;
 use tepui_report::Report;
 use tepui_report::invariant::Invariant;
@@ -34,6 +34,12 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
             bail!("--call-return is only for programs, and {} is no .bp file", loaded.file)
         }
         (Subject::Pushdown(_), None) => {}
+    }
+    if let Subject::Program(LoadedProgram { program, compiling, .. }) = &loaded.subject
+        && args.minimal.is_some()
+        && creates_threads(program, compiling.reduce)
+    {
+        bail!("--minimal is not for programs that create threads: their bound is the number of threads");
     }
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
