@@ -335,7 +335,7 @@ fn execution(run: &Run, stacks: bool) -> String {
     let dull = |step: &Moment| step.changed.is_empty() && !step.failed && step.moves_only;
     let hidden = run.steps.iter().filter(|step| dull(step)).count();
     let steps: Vec<_> = (1..).zip(&run.steps).filter(|(_, step)| !dull(step)).collect();
-    let width = steps.iter().map(|(_, step)| cut(&step.statement).chars().count()).max().unwrap_or(0).min(44);
+    let width = steps.iter().map(|(_, step)| cut(&step.statement).chars().count()).max().unwrap_or(0);
     let mut out = match run.start.is_empty() {
         true => String::new(),
         false => format!("    {}\n", paint(DIM, &format!("start: {}", values(&run.start)))),
@@ -356,7 +356,10 @@ fn execution(run: &Run, stacks: bool) -> String {
         }
         let says = match step.failed {
             true => paint(colour(Status::Unsafe), "the assertion fails"),
-            false => values(&step.changed),
+            false => match step.branch {
+                Some(branch) => branch.to_string(),
+                None => values(&step.changed),
+            },
         };
         let line = format!("    {number:<4} line {:<4} {:<width$}   {says}", step.line, cut(&step.statement));
         let _ = writeln!(out, "{}", line.trim_end());

@@ -139,7 +139,7 @@ fn of_program(run: &Run) -> (Value, Value) {
         serde_json::json!({
             "thread": step.thread, "procedure": step.procedure, "line": step.line, "column": step.column,
             "statement": step.statement, "changed": values(&step.changed),
-            "stack": step.stack.iter().map(frame).collect::<Vec<_>>(), "failed": step.failed,
+            "stack": step.stack.iter().map(frame).collect::<Vec<_>>(), "branch": step.branch, "failed": step.failed,
         })
     };
     (values(&run.start), run.steps.iter().map(step).collect())

@@ -53,7 +53,7 @@ pub struct Report<'a> {
 }
 
 /// The longest text of a statement that is shown.
-const LONGEST: usize = 60;
+const LONGEST: usize = 44;
 
 /// A statement, or its beginning.
 fn cut(statement: &str) -> String {

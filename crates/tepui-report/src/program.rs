@@ -34,6 +34,8 @@ pub struct Moment {
     pub changed: Vec<(String, String)>,
     /// The procedures that the thread is in afterwards, each with its line, the last one called at the end.
     pub stack: Vec<(String, usize)>,
+    /// Of an `if` or `while`, which way it went, if that makes a difference.
+    pub branch: Option<bool>,
     /// Whether the step fails an assertion.
     pub failed: bool,
     /// Whether it does nothing but go on.
@@ -52,7 +54,7 @@ impl Run {
 /// Tells an execution in the terms of the source.
 pub fn tell(program: &Program, source: &Source, execution: &Execution) -> Run {
     let last = execution.steps.last().map_or(&execution.start, |(_, step)| &step.after);
-    let teller = Teller { program, source, names: names(program, execution) };
+    let teller = Teller { program, source, names: names(program, execution), runner: Runner::new(program) };
     let shared = program.shared.iter().zip(&execution.start.shared);
     let start = shared.map(|(variable, &value)| (variable.name.clone(), program.value_name(variable.kind, value)));
     let mut before = &execution.start;
@@ -88,6 +90,7 @@ struct Teller<'a> {
     program: &'a Program,
     source: &'a Source,
     names: Vec<String>,
+    runner: Runner<'a>,
 }
 
 impl Teller<'_> {
@@ -101,9 +104,21 @@ impl Teller<'_> {
             statement: self.statement(at),
             changed: self.changed(thread, before, after),
             stack: after.threads[thread].frames.iter().map(|frame| self.frame(frame)).collect(),
+            branch: after.threads[thread].frames.last().and_then(|frame| self.branch(at, frame)),
             failed,
             moves_only: self.moves_only(at),
         }
+    }
+
+    fn branch(&self, (procedure, position): (usize, usize), after: &Frame) -> Option<bool> {
+        let next = self.runner.following(procedure, position);
+        let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
+        let (yes, no) = match &self.program.procedures[procedure].statements.get(position)?.action {
+            Action::If(_, then, otherwise) => (first(then, next), first(otherwise, next)),
+            Action::While(_, body) => (first(body, position), next),
+            _ => return None,
+        };
+        (yes != no).then_some(after.position == yes)
     }
 
     fn moves_only(&self, (procedure, position): (usize, usize)) -> bool {
@@ -160,7 +175,7 @@ impl Teller<'_> {
 
     /// Where threads stand that have not ended.
     fn end(&self, state: &State) -> Vec<String> {
-        let runner = Runner::new(self.program);
+        let runner = &self.runner;
         let stuck = runner.stuck(state);
         let mut end = Vec::new();
         for &label in &runner.reached(state) {
