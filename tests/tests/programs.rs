@@ -159,6 +159,24 @@ fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
     }
 }
 
+/// Steps that a careless reduction would lose: one before an endless loop, and a start before an assignment.
+#[test]
+fn reductions_keep_what_others_see() {
+    let texts = [
+        "decl x; void f() { x := 1; while (1) { skip; } } void g() { assert(!x); } void main() { thread f(); thread g(); }",
+        "decl x; void g() { if (!x) { assert(0); } } void main() { thread g(); x := 1; }",
+        "decl x; void f() { atomic { x := 1; } while (1) { skip; } } void g() { assert(!x); } void main() { thread f(); thread g(); }",
+    ];
+    for text in texts {
+        let program = read("seen", text.as_bytes(), &[]);
+        for reduce in [true, false] {
+            let compiling = Compiling { reduce, ..Compiling::default() };
+            let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
+            assert_eq!(verified.outcome.status(), Status::Unsafe, "reduce {reduce}: {text}");
+        }
+    }
+}
+
 /// Reductions do not change how many contexts a violation needs.
 #[test]
 fn the_fewest_contexts_are_those_of_the_interpreter() {
