@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use tepui::{Compiling, Options, self_check, verify_program};
+use tepui::{Choice, Compiling, Options, self_check, verify_program};
 use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::source::Source;
@@ -180,4 +180,17 @@ fn invariants_hold_in_every_state() {
         });
     }
     assert!(checked > 10_000, "{checked}");
+}
+
+/// Bounded exploration of a program that creates threads ends with the first violation, and its trace is that of the model
+/// at hand.
+#[test]
+fn exploration_of_created_threads_has_a_trace() {
+    let flood = examples().into_iter().find(|example| example.name == "flood.bp").unwrap();
+    let options = Options { engine: Choice::Contexts, prove: false, bound_limit: Some(vec![12]), ..Options::default() };
+    let budget = Budget::unlimited();
+    let mut verified = verify_program(&flood.program, &Compiling::default(), &options, &budget).unwrap();
+    assert_eq!(self_check(&verified.compiled.unwrap().model, &mut verified.outcome), Ok(()));
+    assert_eq!(verified.outcome.status(), Status::Unsafe);
+    assert!(verified.executions[0].is_some());
 }

@@ -134,10 +134,9 @@ pub fn verify_program(
             Err(why) => return Ok(Verified::nothing(&task, &unanswered(&why, budget))),
         };
         let outcome = answer(&compiled, compiling, options, budget);
-        return Ok(conclude(program, outcome, compiled, &mut |_| None));
+        return Ok(conclude(program, outcome, compiled));
     }
-    let mut engine =
-        Creating { program, compiling, options, properties, places: 0, now: None, refuted: Vec::new(), failed: None };
+    let mut engine = Creating { program, compiling, options, properties, places: 0, now: None, failed: None };
     let mut outcome = drive(&mut engine, &task, &mut budget.clone());
     if let Some(why @ Uncompiled::Unsupported(_)) = engine.failed {
         return Err(why);
@@ -148,12 +147,7 @@ pub fn verify_program(
     outcome.engine = last.engine;
     outcome.stored = last.stored;
     outcome.remarks.extend(last.remarks);
-    let mut refuted = engine.refuted;
-    let mut execution = |name: &str| {
-        let index = refuted.iter().position(|(refuted, _)| refuted == name)?;
-        Some(refuted.swap_remove(index).1)
-    };
-    Ok(conclude(program, outcome, compiled, &mut execution))
+    Ok(conclude(program, outcome, compiled))
 }
 
 /// Why there is no model to ask about.
@@ -182,12 +176,7 @@ fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget:
 }
 
 /// Executions of the program for all violations; a violation without one is not believed.
-fn conclude(
-    program: &Program,
-    mut outcome: Outcome,
-    compiled: Compiled,
-    known: &mut dyn FnMut(&str) -> Option<Result<Execution, String>>,
-) -> Verified {
+fn conclude(program: &Program, mut outcome: Outcome, compiled: Compiled) -> Verified {
     let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
     let sleeps = statements().any(|statement| statement.action == Action::Sleep);
     let mut executions = Vec::new();
@@ -201,10 +190,7 @@ fn conclude(
             *refuted = refuted.clone().without_bound();
         }
         let found = match &property.verdict {
-            Verdict::Unsafe(refuted) => {
-                let known = known(&property.name);
-                Some(known.unwrap_or_else(|| execution(program, &compiled, refuted.trace(), &property.name)))
-            }
+            Verdict::Unsafe(refuted) => Some(execution(program, &compiled, refuted.trace(), &property.name)),
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         };
         executions.push(match found {
@@ -242,7 +228,6 @@ struct Creating<'a> {
     places: u32,
     /// The last answer, and what it is about.
     now: Option<(Outcome, Compiled)>,
-    refuted: Vec<(String, Result<Execution, String>)>,
     failed: Option<Uncompiled>,
 }
 
@@ -314,9 +299,10 @@ impl Engine for Creating<'_> {
         let state_bytes = outcome.state_bytes;
         self.now = Some((outcome, compiled));
         let stopped = self.stop().or_else(|| {
-            let more = !violated.is_empty() && violated.len() < self.properties.len() && self.options.prove;
+            // Traces belong to the model with these places, so that a violation is the end.
+            let ends = !violated.is_empty() && self.wants_more() != Some(false);
             let why = "a violation was found; more threads were not tried for the other properties";
-            (more && self.wants_more() == Some(true)).then(|| Stop::GaveUp(why.to_owned()))
+            ends.then(|| Stop::GaveUp(why.to_owned()))
         });
         Round {
             states: last.as_ref().map_or(0, |last| last.states),
@@ -336,14 +322,12 @@ impl Engine for Creating<'_> {
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
-        let name = self.properties[property].clone();
-        let missing = || Stop::GaveUp("the trace is missing".to_owned());
-        let Some(Verdict::Unsafe(refuted)) = self.verdict(&name) else { return Err(missing()) };
-        let trace = refuted.trace().clone();
-        let (_, compiled) = self.now.as_ref().ok_or_else(missing)?;
-        let found = execution(self.program, compiled, &trace, &name);
-        self.refuted.push((name, found));
-        Ok((trace, Some(Bound::on(&["threads"], &[self.places]))))
+        let Some(Verdict::Unsafe(refuted)) = self.verdict(&self.properties[property]) else {
+            return Err(Stop::GaveUp("the trace is missing".to_owned()));
+        };
+        // Within another bound, fewer threads may be enough if that is raised.
+        let bound = self.options.prove.then(|| Bound::on(&["threads"], &[self.places]));
+        Ok((refuted.trace().clone(), bound))
     }
 
     fn views(&self) -> Vec<String> {

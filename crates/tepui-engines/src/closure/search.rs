@@ -28,6 +28,7 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
@@ -334,6 +335,7 @@ impl Suspects {
         let threads = compiled.model.threads();
         let symbols = threads.iter().map(|thread| vec![false; thread.symbol_count() as usize]);
         let shared = vec![false; compiled.shared_count() as usize];
+        let numbers: FxHashMap<_, _> = (0..compiled.shared_count()).map(|n| (compiled.shared(n), n)).collect();
         let mut suspects = Self { shared, tops: symbols.collect(), all: false };
         for pattern in compiled.model.properties().iter().flat_map(|property| &property.never) {
             let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
@@ -343,8 +345,7 @@ impl Suspects {
                     alike.for_each(|other| suspects.tops[other][top.0 as usize] = true);
                 }
                 (None, Some(wanted)) => {
-                    let known = (0..compiled.shared_count()).find(|&shared| compiled.shared(shared) == wanted);
-                    known.into_iter().for_each(|shared| suspects.shared[shared as usize] = true);
+                    numbers.get(&wanted).into_iter().for_each(|&shared| suspects.shared[shared as usize] = true);
                 }
                 (None, None) => suspects.all = true,
             }

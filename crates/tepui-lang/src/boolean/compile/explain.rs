@@ -1,6 +1,6 @@
 //! What the reductions do to a program, in words.
 
-use tepui_model::program::{Action, Program};
+use tepui_model::program::Program;
 
 use super::setup::Setup;
 use super::steps::Steps;
@@ -55,8 +55,8 @@ fn remark(steps: &Steps<'_>, number: usize, position: usize) -> String {
         insists: false,
         stage: Stage::Running,
     };
-    let first = procedure.statements[position].action != Action::Atomic(Vec::new())
-        && steps.flows[number].atomics(position).next().is_some_and(|block| steps.first_of(number, block) == position);
+    let block = steps.flows[number].atomics(position).next();
+    let first = block.is_some_and(|block| steps.first_of(number, block) == position);
     let unseen = match (steps.options.reduce && !steps.options.keep_steps, inside) {
         (false, _) => false,
         (true, true) => !first && steps.goes_on_inside(&point),
