@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tepui_cert::{Certificate, Trace};
-use tepui_check::{check, replay};
+use tepui_cert::pushdown::{Certificate, Trace};
+use tepui_check::pushdown::{check, replay};
 use tepui_lang::pushdown::read_cpds;
 use tepui_lang::source::Source;
 

@@ -9,4 +9,5 @@ pub mod oracle;
 pub mod programs;
 pub mod random;
 pub mod random_programs;
+pub mod rendezvous;
 pub mod systems;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use tepui::self_check;
-use tepui_cert::{Certificate, Trace};
+use tepui_cert::pushdown::{Certificate, Trace};
 use tepui_core::{Bound, Budget, Engine, Evidence, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_model::pushdown::Model;
 use tepui_tests::systems::{handshake, never};
@@ -34,14 +34,14 @@ impl Engine for Liar {
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let properties = self.model.properties().to_vec();
-        let certificate = Certificate { model: self.model.digest(), properties, lemmas: Vec::new() };
-        Ok(Some(Evidence { certificate, because: "I say so".to_owned(), kind: "lie", view_depth: 1 }))
+        let certificate = Certificate { model: self.model.digest(), properties, lemmas: Vec::new() }.into();
+        Ok(Some(Evidence { certificate, because: "I say so".to_owned(), kind: "lie", view_depth: Some(1) }))
     }
 
-    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
         let property = self.model.properties()[property].clone();
         let start = self.model.init().clone();
-        Ok((Trace { model: self.model.digest(), property, start, steps: Vec::new() }, None))
+        Ok((Trace { model: self.model.digest(), property, start, steps: Vec::new() }.into(), None))
     }
 
     fn violating(&self) -> Vec<String> {
@@ -68,7 +68,7 @@ fn lies_become_unknown() {
     for (violated, claimed) in [(true, Status::Unsafe), (false, Status::Safe)] {
         let (model, mut outcome) = run(violated);
         assert_eq!(outcome.status(), claimed);
-        assert!(self_check(&model, &mut outcome).is_err());
+        assert!(self_check(&model.clone().into(), &mut outcome).is_err());
         assert!(matches!(outcome.properties[0].verdict, Verdict::Unknown(Reason::SelfCheckFailed(_))), "{claimed:?}");
     }
 }

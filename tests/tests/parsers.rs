@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use tepui::{Choice, Options, verify};
-use tepui_cert::{Certificate, Rows, Trace};
-use tepui_check::{check, replay};
+use tepui_cert::pushdown::{Certificate, Rows, Trace};
+use tepui_check::pushdown::{check, replay};
 use tepui_core::{Budget, Verdict};
 use tepui_model::Digest;
 use tepui_model::pushdown::Model;
@@ -87,7 +87,7 @@ fn evidence() -> (Vec<Valid>, Vec<Valid>) {
                     certificates.push(Valid { model, text: proven.evidence().certificate.to_text() });
                 }
                 Verdict::Unsafe(refuted) => {
-                    let text = refuted.trace().to_text(|step| format!("rule {}", step.rule));
+                    let text = refuted.trace().as_pushdown().unwrap().to_text(|step| format!("rule {}", step.rule));
                     traces.push(Valid { model, text });
                 }
                 Verdict::Unknown(_) => {}

@@ -78,7 +78,7 @@ fn examples_are_what_their_headers_say() {
             let compiling = Compiling { reduce, deadlock, max_threads: 6, ..Compiling::default() };
             let mut verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
             let compiled = verified.compiled.unwrap();
-            assert_eq!(self_check(&compiled.model, &mut verified.outcome), Ok(()), "{name}");
+            assert_eq!(self_check(&compiled.model.clone().into(), &mut verified.outcome), Ok(()), "{name}");
             let found = verified.outcome.properties.iter();
             let found = found.map(|p| (p.name.clone(), p.verdict.status().word().to_owned()));
             let (mut found, mut expected) = (found.collect::<Vec<_>>(), expected.clone());
@@ -144,7 +144,7 @@ fn invariants_hold_in_every_state() {
         }
         let compiling = Compiling { every_step: true, ..Compiling::default() };
         let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-        let certificate = &verified.outcome.evidence().unwrap().certificate;
+        let certificate = verified.outcome.evidence().unwrap().certificate.as_pushdown().unwrap();
         let invariant =
             Invariant::of(&program, &verified.compiled.as_ref().unwrap().legend, &certificate.lemmas[0]).json();
         let place = |frame: &Frame| {
@@ -190,7 +190,7 @@ fn exploration_of_created_threads_has_a_trace() {
     let options = Options { engine: Choice::Contexts, prove: false, bound_limit: Some(vec![12]), ..Options::default() };
     let budget = Budget::unlimited();
     let mut verified = verify_program(&flood.program, &Compiling::default(), &options, &budget).unwrap();
-    assert_eq!(self_check(&verified.compiled.unwrap().model, &mut verified.outcome), Ok(()));
+    assert_eq!(self_check(&verified.compiled.unwrap().model.clone().into(), &mut verified.outcome), Ok(()));
     assert_eq!(verified.outcome.status(), Status::Unsafe);
     assert!(verified.executions[0].is_some());
 }

@@ -111,7 +111,7 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     for property in outcome.properties {
         let bad = expected.contains(&property.name);
         if let Verdict::Unsafe(refuted) = &property.verdict {
-            let trace = refuted.trace();
+            let trace = refuted.trace().as_pushdown().unwrap();
             let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
             if let Err(why) = retrace(program, &compiled, &property.name, &trace.start, &steps) {
                 panic!("{name}, {compiling:?}, {}: {why}\n{}\n{trace:?}", property.name, print_program(program));
@@ -214,7 +214,7 @@ fn the_corpus_is_answered() {
         let compiling = Compiling { max_threads: most.unwrap_or(4), ..Compiling::default() };
         let mut verified = verify_program(&row.program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
         let compiled = verified.compiled.unwrap();
-        self_check(&compiled.model, &mut verified.outcome).unwrap();
+        self_check(&compiled.model.clone().into(), &mut verified.outcome).unwrap();
         let status = verified.outcome.status();
         match row.verdict.as_str() {
             "UNSAFE" => assert_eq!(status, Status::Unsafe, "{}", row.file),
@@ -245,7 +245,7 @@ fn call_return_relations_are_sound() {
             let mut verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
             if verified.outcome.status() == Status::Safe {
                 let compiled = verified.compiled.unwrap();
-                self_check(&compiled.model, &mut verified.outcome).unwrap();
+                self_check(&compiled.model.clone().into(), &mut verified.outcome).unwrap();
                 assert!(!found.bad(), "seed {seed}, {call_return:?}\n{text}");
                 proved[index] += 1;
             }

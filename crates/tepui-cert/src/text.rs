@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tepui_model::Digest;
 use tepui_model::pushdown::{Pattern, Property, Shared, Symbol};
 
 /// Why a text is not a certificate or a trace, and at which line.
@@ -20,6 +21,30 @@ impl fmt::Display for Unreadable {
 }
 
 impl std::error::Error for Unreadable {}
+
+/// The text with its seal: a last line that holds the digest of all lines before it.
+pub(crate) fn sealed(body: String) -> String {
+    let seal = Digest::of(body.as_bytes());
+    format!("{body}end {seal}\n")
+}
+
+/// Before anything is unfolded: the last line must hold the digest of all lines before it.
+pub(crate) fn check_seal(text: &str) -> Result<(), Unreadable> {
+    let (body, last) = match text.trim_end().rfind('\n') {
+        Some(end) => text.split_at(end + 1),
+        None => ("", text),
+    };
+    if last.trim_end().strip_prefix("end ") == Some(Digest::of(body.as_bytes()).to_string().as_str()) {
+        return Ok(());
+    }
+    let message = "the text is incomplete or was changed: its last line is not the digest of the lines before";
+    Err(Unreadable { line: text.lines().count(), message: message.to_owned() })
+}
+
+/// A remark as it may stand behind a `#`: on one line.
+pub(crate) fn comment_text(remark: &str) -> String {
+    remark.replace(['\n', '\r'], " ")
+}
 
 /// Walks through the lines of a text; comments (`#` to the end of the line) and blank lines are skipped.
 pub(crate) struct Lines<'a> {

@@ -1,35 +1,64 @@
 //! The independent checker. It trusts nobody: not the engine that wrote a certificate, not the file it was read from.
 //!
-//! [`check`] decides whether a certificate proves the properties of a model, [`replay()`] whether a trace breaks one.
-//! Both know the model's semantics and the vocabulary of evidence, and nothing else; this crate depends on no engine,
-//! no language and not on the driver. What it says is all that has to be believed of a verdict.
+//! There is a module for each kind of model; [`check`] and [`replay`] are for all of them. `check` decides whether a certificate proves the properties
+//! of a model, and `replay` whether a trace breaks one. Both know the model's semantics and the vocabulary of evidence,
+//! and nothing else; this crate depends on no engine, no language and not on the driver. What it says is all that has
+//! to be believed of a verdict.
 
-mod groups;
-mod lemma;
-mod projection;
-mod replay;
-mod table;
+pub mod pushdown;
+pub mod rendezvous;
 
 use std::fmt;
 
-use tepui_cert::Certificate;
-use tepui_model::pushdown::{Model, Property};
+use tepui_cert::{Certificate, Trace};
+use tepui_model::Model;
 
-pub use replay::{Replayed, replay};
+/// Decides whether a certificate proves every property of a model.
+pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+    match (model, certificate) {
+        (Model::Pushdown(model), Certificate::Pushdown(views)) => pushdown::check(model, views).map(Accepted::Views),
+        (Model::Pushdown(_), Certificate::Rendezvous(_)) => Err(Rejected::new(
+            "model",
+            "the certificate is about threads that meet in actions, the model about threads that share a variable",
+        )),
+        (Model::Rendezvous(model), certificate) => rendezvous::check(model, certificate),
+    }
+}
+
+/// Executes a trace on a model and compares every state on the way.
+pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {
+    match (model, trace) {
+        (Model::Pushdown(model), Trace::Pushdown(trace)) => pushdown::replay(model, trace),
+        (Model::Rendezvous(model), Trace::Rendezvous(trace)) => rendezvous::replay(model, trace),
+        _ => Err(Rejected::new("model", "the trace is about another kind of model")),
+    }
+}
 
 /// What an accepted certificate proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Accepted {
-    /// The properties that hold in every reachable state.
-    pub properties: Vec<String>,
-    /// How many views the last lemma has, the largest number if they are more: no others are reachable.
-    pub views: u64,
-    /// How many rows of the last lemma stand for them.
-    pub orbits: usize,
-    /// The depth of the last lemma's views.
-    pub depth: u32,
-    /// How many lemmas there are.
-    pub lemmas: usize,
+pub enum Accepted {
+    /// The proof is about views: of the model, or of the product of its threads.
+    Views(pushdown::Accepted),
+    /// The proof is about languages.
+    Languages {
+        /// The properties that hold in every reachable state.
+        properties: Vec<String>,
+        /// How many automata there are.
+        automata: usize,
+        /// How many states they have together.
+        states: usize,
+    },
+}
+
+/// What an accepted trace shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// The property that is violated.
+    pub property: String,
+    /// The number of steps.
+    pub steps: usize,
+    /// The number of contexts.
+    pub contexts: u32,
 }
 
 /// Why evidence is refused.
@@ -54,41 +83,3 @@ impl fmt::Display for Rejected {
 }
 
 impl std::error::Error for Rejected {}
-
-/// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare
-/// claim that the last lemma's views are all that can be reached.
-pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
-    if certificate.model != model.digest() {
-        return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));
-    }
-    let mut lemmas: Vec<lemma::Checked<'_>> = Vec::new();
-    for (number, lemma) in certificate.lemmas.iter().enumerate() {
-        let place = format!("lemma {}", number + 1);
-        let checked = lemma::check(model, lemma, &lemmas).map_err(|reason| Rejected::new(place, reason))?;
-        lemmas.push(checked);
-    }
-    let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
-    for property in model.properties() {
-        covers(certificate, property)?;
-        last.avoids(model, property).map_err(|reason| Rejected::new(format!("property {}", property.name), reason))?;
-    }
-    Ok(Accepted {
-        properties: model.properties().iter().map(|property| property.name.clone()).collect(),
-        views: last.views(),
-        orbits: last.orbits(),
-        depth: last.depth(),
-        lemmas: lemmas.len(),
-    })
-}
-
-/// A certificate must say itself that it is about a property, even where its views happen to avoid it.
-fn covers(certificate: &Certificate, property: &Property) -> Result<(), Rejected> {
-    if property.never.is_empty() || certificate.properties.iter().any(|claimed| claimed.never == property.never) {
-        return Ok(());
-    }
-    let reason = match certificate.properties.iter().any(|claimed| claimed.name == property.name) {
-        true => "the certificate means other views by this name than the model",
-        false => "the certificate makes no claim about it",
-    };
-    Err(Rejected::new(format!("property {}", property.name), reason))
-}

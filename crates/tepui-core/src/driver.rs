@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{Bound, Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict};
+use crate::{
+    Approximation, Bound, Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict,
+};
 
 /// What is asked of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +51,9 @@ pub struct Iteration {
     pub tested: bool,
     /// Whether the bound was explored to its end.
     pub complete: bool,
+    /// What the engine took the threads for, where it approximates them from above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approximations: Vec<Approximation>,
     #[serde(skip)]
     round: u32,
 }
@@ -260,6 +265,7 @@ impl Run<'_> {
             seconds: self.start.elapsed().as_secs_f64(),
             tested: false,
             complete: round.stopped.is_none(),
+            approximations: round.approximations.clone(),
             round: self.round,
         });
         self.round += 1;
@@ -326,7 +332,7 @@ impl Run<'_> {
             views: if self.task.list_views { self.engine.views() } else { Vec::new() },
             violating: if self.task.prove { Vec::new() } else { self.engine.violating() },
             obstacles: if open && self.task.prove { self.engine.obstacles() } else { Vec::new() },
-            remarks: Vec::new(),
+            remarks: self.engine.remarks(),
             work,
         }
     }
@@ -335,7 +341,8 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tepui_cert::{Certificate, Trace};
+    use tepui_cert::Trace;
+    use tepui_cert::pushdown::Certificate;
     use tepui_model::Digest;
     use tepui_model::pushdown::{Property, Shared, State};
 
@@ -373,17 +380,17 @@ mod tests {
         }
 
         fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-            let certificate = Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new() };
+            let certificate = Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new() }.into();
             let evidence =
-                Evidence { certificate, because: "the script ends".to_owned(), kind: "script", view_depth: 1 };
+                Evidence { certificate, because: "the script ends".to_owned(), kind: "script", view_depth: Some(1) };
             Ok(self.converges_at.filter(|&at| self.next > at).map(|_| evidence))
         }
 
         fn trace(&mut self, _: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
             let start = State { shared: Shared(0), stacks: Vec::new() };
             let property = Property { name: "p".to_owned(), never: Vec::new() };
-            let trace = Trace { model: Digest::of(b""), property, start, steps: Vec::new() };
-            Ok((trace, Some(Bound::on(&["pages"], &[self.next - 1]))))
+            let trace = tepui_cert::pushdown::Trace { model: Digest::of(b""), property, start, steps: Vec::new() };
+            Ok((trace.into(), Some(Bound::on(&["pages"], &[self.next - 1]))))
         }
 
         fn violating(&self) -> Vec<String> {

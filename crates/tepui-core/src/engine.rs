@@ -1,5 +1,6 @@
 //! The trait of a technique, and what it answers with.
 
+use serde::Serialize;
 use tepui_cert::{Certificate, Trace};
 
 use crate::{Bound, Budget, Stop};
@@ -7,7 +8,8 @@ use crate::{Bound, Budget, Stop};
 /// One technique, working on one model. The driver asks for one bound after the other; the engine knows which is next.
 ///
 /// The protocol: [`explore`](Self::explore) is called again and again, each time for the bound that
-/// [`next_bound`](Self::next_bound) announces. The views it has reached only ever grow. Whenever it reports that a
+/// [`next_bound`](Self::next_bound) announces. From one bound to the next, what is known of the model only ever grows: an
+/// engine that reaches views from below has more of them, one that approximates from above excludes more. Whenever it reports that a
 /// property is violated, [`trace`](Self::trace) is called for that property. [`converged`](Self::converged) is called
 /// when the round says that a test is due, and at no other time. After a [`Stop`], nothing is called but `trace`, for
 /// violations that the interrupted bound had found already, and `obstacles`.
@@ -51,6 +53,11 @@ pub trait Engine {
     fn obstacles(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What else there is to say about the run.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What is known after one bound.
@@ -74,6 +81,21 @@ pub struct Round {
     pub open: u64,
     /// Why the bound was not explored to its end, if it was not.
     pub stopped: Option<Stop>,
+    /// What the engine takes the threads for at present, where it approximates them from above.
+    pub approximations: Vec<Approximation>,
+}
+
+/// How precisely the threads are known with respect to one query, and what that still allows.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Approximation {
+    /// The property.
+    pub property: String,
+    /// Which of its targets, from 1.
+    pub target: usize,
+    /// For each thread the length from which on its words are no longer exact.
+    pub lengths: Vec<u32>,
+    /// A word that all threads seem to allow, if there is one.
+    pub word: Option<Vec<String>>,
 }
 
 /// Why the views reached are all there are.
@@ -85,6 +107,6 @@ pub struct Evidence {
     pub because: String,
     /// One word for the argument, for machines.
     pub kind: &'static str,
-    /// The depth of the views that the argument needed.
-    pub view_depth: u32,
+    /// The depth of the views that the argument needed, if it is about views.
+    pub view_depth: Option<u32>,
 }

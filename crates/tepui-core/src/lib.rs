@@ -21,7 +21,7 @@ mod verdict;
 pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
 pub use driver::{Iteration, Outcome, PropertyOutcome, Task, drive};
-pub use engine::{Engine, Evidence, Round};
+pub use engine::{Approximation, Engine, Evidence, Round};
 pub use measuring::Measuring;
 pub use race::{Entrant, race};
 pub use verdict::{Proven, Reason, Refuted, Status, Verdict};

@@ -9,5 +9,6 @@ pub mod delays;
 pub mod explorer;
 pub mod packed;
 pub mod pushdown;
+pub mod rendezvous;
 pub mod symmetry;
 pub mod system;

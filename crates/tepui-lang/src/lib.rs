@@ -2,10 +2,13 @@
 //!
 //! A reader takes [`source::Source`] texts that somebody else has loaded and gives back a model, or a list of
 //! [`diagnostic::Diagnostic`]s that point into those texts. Nothing here touches a file or a terminal, and no input
-//! makes it panic. One module for each family of forms: [`pushdown`] systems and [`boolean`] programs.
+//! makes it panic. One module for each family of forms: [`pushdown`] systems, those that meet in a [`rendezvous`], and
+//! [`boolean`] programs.
 
 pub mod boolean;
 pub mod diagnostic;
 pub mod pushdown;
+pub mod rendezvous;
 pub mod source;
 mod suggestion;
+mod token;

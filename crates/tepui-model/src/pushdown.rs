@@ -190,6 +190,12 @@ pub struct Model {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed(String);
 
+impl Malformed {
+    pub(crate) fn because(why: String) -> Self {
+        Self(why)
+    }
+}
+
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -203,6 +209,13 @@ impl Model {
     pub fn new(shared: Names, threads: Vec<Thread>, init: State, properties: Vec<Property>) -> Result<Self, Malformed> {
         let model = Self { shared, threads, init, properties };
         model.validate().map(|()| model)
+    }
+
+    /// The same system with only those of its properties that are wanted.
+    #[must_use]
+    pub fn restricted(mut self, wanted: impl Fn(&Property) -> bool) -> Self {
+        self.properties.retain(wanted);
+        self
     }
 
     /// The same system with other properties.

@@ -3,26 +3,20 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::Value;
-use tepui_cert::{Step, Trace};
+use tepui_cert::Trace;
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
-use tepui_model::pushdown::Model;
+use tepui_model::Model;
 
 use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
+use crate::schedule::{self, SHOWN_AT_ENDS};
 use crate::{Report, bytes, count, count as count_of, cut, grouped, seconds};
-
-/// Steps shown of a long trace: so many at its start and at its end.
-const SHOWN_AT_ENDS: usize = 25;
 
 /// Violating views shown of many.
 const SHOWN_VIEWS: usize = 8;
 
-/// Symbols shown of a high stack.
-const SHOWN_OF_A_STACK: usize = 12;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
 
 fn colour(status: Status) -> Style {
     let colour = match status {
@@ -33,7 +27,7 @@ fn colour(status: Status) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
-fn paint(style: Style, text: &str) -> String {
+pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
@@ -59,7 +53,7 @@ pub fn render(report: &Report<'_>) -> String {
             }
             out.push_str(&match report.runs.get(number).and_then(Option::as_ref) {
                 Some(run) => execution(run, report.stacks),
-                None => report.model.map_or(String::new(), |model| schedule(model, refuted.trace())),
+                None => report.model.map_or(String::new(), |model| schedule::render(model, refuted.trace())),
             });
         }
     }
@@ -111,8 +105,11 @@ fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome)
     match &property.verdict {
         Verdict::Unsafe(refuted) => {
             let contexts = u64::from(report.contexts(number, refuted.trace()));
-            let contexts = || format!("with {}", count(contexts, "context"));
-            let bound = refuted.bound().map_or_else(contexts, |bound| format!("{bound}, the fewest"));
+            let way = || match refuted.trace() {
+                Trace::Pushdown(_) => format!("with {}", count(contexts, "context")),
+                Trace::Rendezvous(trace) => format!("in {}", count(trace.steps.len() as u64, "step")),
+            };
+            let bound = refuted.bound().map_or_else(way, |bound| format!("{bound}, the fewest"));
             format!("{word}{} ({bound})", property.name)
         }
         Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", property.name),
@@ -156,6 +153,8 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         if cutoff.amounts().len() > 1 && outcome.evidence().is_some_and(|evidence| evidence.kind != "closure") {
             facts.push(("bound", format!("the plateau that proves it ends at {}", last.bound)));
         }
+    } else if last.is_some_and(|last| !last.approximations.is_empty()) {
+        facts.extend(refinements(report));
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
         let views = last.map_or(0, |last| last.views);
         facts.push(("views", format!("{} can be reached, and no others", count(views, "view"))));
@@ -164,13 +163,17 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     }
     if let Some(last) = last {
         let stored = outcome.stored[usize::from(last.states != 1)];
-        let numbers = format!("{} {stored}, {}", grouped(last.states), count(last.views, "view"));
+        let views = match last.approximations.is_empty() {
+            true => count(last.views, "view"),
+            false => count(last.steps, "combination").clone() + " of them",
+        };
+        let numbers = format!("{} {stored}, {views}", grouped(last.states));
         let cost = format!("{}, {}", seconds(report.seconds), bytes(report.peak_memory_bytes));
         facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine)));
     } else {
         facts.push(("engine", outcome.engine.to_owned()));
     }
-    if report.model.is_some_and(|model| !anything_happens(model)) {
+    if report.model.is_some_and(|model| matches!(model, Model::Pushdown(model) if !anything_happens(model))) {
         facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
@@ -178,14 +181,47 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn anything_happens(model: &Model) -> bool {
+/// Rounds shown of many.
+const SHOWN_ROUNDS: usize = 6;
+
+/// Queries whose rounds are shown.
+const SHOWN_QUERIES: usize = 3;
+
+/// For each query the lengths up to which the threads' words were exact, round by round.
+fn refinements(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let iterations = &report.outcome.iterations;
+    let queries = iterations.last().map_or(0, |last| last.approximations.len());
+    let mut facts = Vec::new();
+    for query in 0..queries.min(SHOWN_QUERIES) {
+        let records = iterations.iter().filter_map(|iteration| iteration.approximations.get(query));
+        let mut rounds: Vec<_> = records.clone().map(|record| record.lengths.clone()).collect();
+        rounds.dedup();
+        let text = |lengths: &Vec<u32>| match lengths.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.to_string(),
+            _ => format!("({})", lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+        };
+        let hidden = rounds.len().saturating_sub(SHOWN_ROUNDS);
+        let shown: Vec<_> = rounds[hidden..].iter().map(text).collect();
+        let before = if hidden > 0 { format!("... {hidden} more, then ") } else { String::new() };
+        let names: Vec<_> =
+            records.take(1).map(|record| format!("{}, target {}: ", record.property, record.target)).collect();
+        let name = if queries > 1 { names.concat() } else { String::new() };
+        facts.push(("lengths", format!("{name}{before}{}", shown.join(", "))));
+    }
+    if queries > SHOWN_QUERIES {
+        facts.push(("lengths", format!("... and of {} more targets", queries - SHOWN_QUERIES)));
+    }
+    facts
+}
+
+fn anything_happens(model: &tepui_model::pushdown::Model) -> bool {
     let enabled =
         |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
     (0..model.threads().len()).any(enabled)
 }
 
 fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
-    if refuted.trace().steps.is_empty() {
+    if refuted.trace().steps() == 0 {
         return "the initial state violates the property".to_owned();
     }
     match refuted.bound() {
@@ -193,8 +229,12 @@ fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
         Some(bound) if bound.amounts().len() == 1 => format!("{bound} are enough, and fewer are not"),
         Some(bound) => format!("{bound} are enough, and less of either is not"),
         None => {
-            let are = if contexts == 1 { "is" } else { "are" };
-            format!("{} {are} enough", count(u64::from(contexts), "context"))
+            let (number, what) = match refuted.trace() {
+                Trace::Pushdown(_) => (u64::from(contexts), "context"),
+                Trace::Rendezvous(trace) => (trace.steps.len() as u64, "step"),
+            };
+            let are = if number == 1 { "is" } else { "are" };
+            format!("{} {are} enough", count(number, what))
         }
     }
 }
@@ -282,6 +322,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             let bound = if report.proving { ", --bound-limit K at a bound" } else { "" };
             next.push(format!("--timeout DURATION stops by itself{bound}"));
         }
+        Some(Reason::GaveUp(_)) if outcome.engine == "rendezvous" => {
+            next.push("try --abstraction suffix or bifix, or leave --engine out".to_owned());
+        }
         Some(Reason::NotApplicable(_)) => next.push("use --engine closure, delays or contexts-symbolic".to_owned()),
         _ => {}
     }
@@ -293,7 +336,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         });
         let could_be_shorter = |property: &PropertyOutcome| {
             matches!(&property.verdict, Verdict::Unsafe(refuted)
-                if refuted.bound().is_none() && refuted.trace().contexts() > 1)
+                if refuted.bound().is_none() && refuted.trace().as_pushdown().is_some_and(|trace| trace.contexts() > 1))
         };
         if outcome.remarks.is_empty() && outcome.properties.iter().any(could_be_shorter) {
             next.push("--minimal finds the fewest contexts".to_owned());
@@ -374,54 +417,4 @@ fn execution(run: &Run, stacks: bool) -> String {
         let _ = writeln!(out, "    {}", paint(DIM, &steps));
     }
     out
-}
-
-/// A trace as a schedule: contexts marked, each step with its thread, its rule, the rule's line and the state after it.
-pub fn schedule(model: &Model, trace: &Trace) -> String {
-    let rule_width = trace.steps.iter().map(|step| rule_text(model, step).len()).max().unwrap_or(0);
-    let mut out = format!(
-        "    {:<4} {:<rule_width$} {:>10}   {}\n",
-        "",
-        "start",
-        "",
-        model.display_state_cut(&trace.start, SHOWN_OF_A_STACK)
-    );
-    let (mut context, mut active) = (0, None);
-    let count = trace.steps.len();
-    for (index, step) in trace.steps.iter().enumerate() {
-        let switched = active != Some(step.thread);
-        if switched {
-            (context, active) = (context + 1, Some(step.thread));
-        }
-        if count > 2 * SHOWN_AT_ENDS + 1 && (SHOWN_AT_ENDS..count - SHOWN_AT_ENDS).contains(&index) {
-            if index == SHOWN_AT_ENDS {
-                let _ =
-                    writeln!(out, "    {}", paint(DIM, &format!("... {} more steps ...", count - 2 * SHOWN_AT_ENDS)));
-            }
-            continue;
-        }
-        if switched || (count > 2 * SHOWN_AT_ENDS + 1 && index == count - SHOWN_AT_ENDS) {
-            let name = &model.threads()[step.thread].name;
-            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {name}")));
-        }
-        let line = model.threads()[step.thread].rules[step.rule].line;
-        let line = if line == 0 { String::new() } else { format!("line {line}") };
-        let state = model.display_state_cut(&step.after, SHOWN_OF_A_STACK);
-        let _ = writeln!(out, "    {:<4} {:<rule_width$} {line:>10}   {state}", index + 1, rule_text(model, step));
-    }
-    out
-}
-
-fn rule_text(model: &Model, step: &Step) -> String {
-    model.display_rule(step.thread, &model.threads()[step.thread].rules[step.rule])
-}
-
-/// A step for machines.
-pub(crate) fn step_value(model: &Model, step: &Step) -> Value {
-    serde_json::json!({
-        "thread": model.threads()[step.thread].name,
-        "rule": rule_text(model, step),
-        "line": model.threads()[step.thread].rules[step.rule].line,
-        "state": model.display_state(&step.after),
-    })
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tepui_cert::Lemma;
+use tepui_cert::pushdown::Lemma;
 use tepui_lang::boolean::{Legend, Meaning, Phase, print_head};
 use tepui_model::program::{Kind, Program};
 use tepui_model::pushdown::Shared;

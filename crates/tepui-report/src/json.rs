@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Verdict};
-use tepui_model::pushdown::Model;
+use tepui_model::Model;
 
 use crate::Report;
 use crate::invariant::Invariant;
@@ -60,7 +60,7 @@ pub fn render(report: &Report<'_>) -> String {
         cutoff: outcome.cutoff,
         bound_reached: complete.map(|iteration| iteration.bound),
         views: last.map_or(0, |iteration| iteration.views),
-        view_depth: proven.map(|evidence| evidence.view_depth),
+        view_depth: proven.and_then(|evidence| evidence.view_depth),
         evidence: proven.map(|evidence| serde_json::json!({ "kind": evidence.kind, "because": evidence.because })),
         states: last.map_or(0, |iteration| iteration.states),
         steps: last.map_or(0, |iteration| iteration.steps),
@@ -103,10 +103,8 @@ fn schedule(model: Option<&Model>, refuted: &Refuted, run: Option<&Run>) -> (Val
     match run {
         Some(run) => of_program(run),
         None => {
-            let Some(model) = model else { return (Value::Null, Value::Null) };
-            let step = |step| crate::human::step_value(model, step);
-            let start = model.display_state(&refuted.trace().start).into();
-            (start, refuted.trace().steps.iter().map(step).collect())
+            let nothing = (Value::Null, Value::Null);
+            model.map_or(nothing, |model| crate::schedule::values(model, refuted.trace()))
         }
     }
 }

@@ -6,9 +6,10 @@ pub mod invariant;
 pub mod json;
 mod numbers;
 pub mod program;
+pub mod schedule;
 
 use tepui_core::Outcome;
-use tepui_model::pushdown::Model;
+use tepui_model::Model;
 
 pub use numbers::{bytes, count, grouped, seconds};
 
@@ -66,7 +67,7 @@ fn cut(statement: &str) -> String {
 impl Report<'_> {
     /// Whether there is no property that could be violated.
     fn is_open(&self) -> bool {
-        self.model.is_some_and(|model| model.properties().is_empty())
+        self.model.is_some_and(|model| model.property_names().is_empty())
     }
 
     /// How many contexts the schedule has that violates a property.

@@ -21,6 +21,7 @@ pub struct EngineInfo {
 const PAPER: &str =
     "Liu, Wahl, Reps: Interprocedural Context-Unbounded Program Analysis Using Observation Sequences (2020)";
 const DELAYS: &str = "Johnson, Wahl: Delay-Bounded Scheduling Without Delay! (2021)";
+const RENDEZVOUS: &str = "Kidd, Reps, Touili: Improving Communicating Pushdown System Model Checking";
 const OURS: &str = "Tepui's own; see the chapter on the closure engine";
 
 /// All engines; the first is the default.
@@ -29,7 +30,7 @@ pub const ENGINES: &[EngineInfo] = &[
         name: "auto",
         choice: Choice::Auto,
         resource: "symbols",
-        summary: "closure, and after a while contexts-symbolic beside it; with --minimal, the smallest bound as well",
+        summary: "closure, and after a while contexts-symbolic or rendezvous beside it; with --minimal, the smallest bound as well",
         applies: "always",
         paper: OURS,
     },
@@ -38,7 +39,7 @@ pub const ENGINES: &[EngineInfo] = &[
         choice: Choice::Closure,
         resource: "symbols",
         summary: "one representative of each view, until the views are closed under every step; needs no bound",
-        applies: "pushdown models",
+        applies: "pushdown models; of communicating ones it takes the product",
         paper: OURS,
     },
     EngineInfo {
@@ -88,6 +89,14 @@ pub const ENGINES: &[EngineInfo] = &[
         summary: "regular sets of stacks S_k (post*), their views T(S_k), with the generator test",
         applies: "pushdown models",
         paper: PAPER,
+    },
+    EngineInfo {
+        name: "rendezvous",
+        choice: Choice::Rendezvous,
+        resource: "actions",
+        summary: "the threads' languages of actions, exact up to a length, until they have no word in common",
+        applies: "communicating pushdown models",
+        paper: RENDEZVOUS,
     },
 ];
 

@@ -5,12 +5,15 @@
 
 mod catalogue;
 mod program;
+mod rendezvous;
 mod selfcheck;
 mod verify;
 
 pub use tepui_engines::crew::Cores;
+pub use tepui_engines::rendezvous::{Abstraction, Options as Refinement, Policy};
 
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
 pub use program::{Compiling, Verified, execution, verify_program};
+pub use rendezvous::{applies_to_rendezvous, verify_rendezvous};
 pub use selfcheck::self_check;
 pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};

@@ -190,7 +190,10 @@ fn conclude(program: &Program, mut outcome: Outcome, compiled: Compiled) -> Veri
             *refuted = refuted.clone().without_bound();
         }
         let found = match &property.verdict {
-            Verdict::Unsafe(refuted) => Some(execution(program, &compiled, refuted.trace(), &property.name)),
+            Verdict::Unsafe(refuted) => {
+                let trace = refuted.trace().as_pushdown();
+                trace.map(|trace| execution(program, &compiled, trace, &property.name))
+            }
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         };
         executions.push(match found {
@@ -212,7 +215,7 @@ fn conclude(program: &Program, mut outcome: Outcome, compiled: Compiled) -> Veri
 pub fn execution(
     program: &Program,
     compiled: &Compiled,
-    trace: &tepui_cert::Trace,
+    trace: &tepui_cert::pushdown::Trace,
     property: &str,
 ) -> Result<Execution, String> {
     let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
@@ -312,8 +315,8 @@ impl Engine for Creating<'_> {
             violated,
             exhausted: self.wants_more() == Some(false),
             test_due: self.wants_more() == Some(false),
-            open: 0,
             stopped,
+            ..Round::default()
         }
     }
 
@@ -343,7 +346,7 @@ impl Engine for Creating<'_> {
             return self.outcome().map(|outcome| outcome.obstacles.clone()).unwrap_or_default();
         };
         let line = self.now.as_ref().and_then(|(_, compiled)| {
-            let step = refuted.trace().steps.last()?;
+            let step = refuted.trace().as_pushdown()?.steps.last()?;
             Some(compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
         });
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));

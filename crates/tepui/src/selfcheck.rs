@@ -4,7 +4,7 @@
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{check, replay};
 use tepui_core::{Outcome, Status, Verdict};
-use tepui_model::pushdown::{Model, Property};
+use tepui_model::Model;
 
 /// Checks every answer; one that does not hold is turned into unknown, and the reason is returned.
 pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
@@ -26,7 +26,10 @@ pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
 }
 
 fn check_trace(model: &Model, trace: &Trace) -> Result<(), String> {
-    let text = trace.to_text(|_| String::new());
+    let text = match trace {
+        Trace::Pushdown(trace) => trace.to_text(|_| String::new()),
+        Trace::Rendezvous(trace) => trace.to_text(|_| String::new()),
+    };
     let read = Trace::from_text(&text).map_err(|error| format!("the trace is unreadable: {error}"))?;
     match read.as_slice() {
         [read] if read == trace => {
@@ -40,11 +43,9 @@ fn check_certificate(model: &Model, certificate: &Certificate, outcome: &Outcome
     let read = Certificate::from_text(&certificate.to_text());
     let read = read.map_err(|error| format!("the certificate is unreadable: {error}"))?;
     // A property that the outcome does not mention is one that the answer relies on.
-    let safe = |property: &&Property| {
-        let known = outcome.properties.iter().find(|known| known.name == property.name);
+    let claimed = model.clone().restricted(|name| {
+        let known = outcome.properties.iter().find(|known| known.name == name);
         known.is_none_or(|known| known.verdict.status() == Status::Safe)
-    };
-    let claimed = model.properties().iter().filter(safe).cloned().collect();
-    let model = model.clone().with_properties(claimed).map_err(|error| error.to_string())?;
-    check(&model, &read).map(|_| ()).map_err(|rejected| format!("the certificate fails: {rejected}"))
+    });
+    check(&claimed, &read).map(|_| ()).map_err(|rejected| format!("the certificate fails: {rejected}"))
 }

@@ -16,7 +16,7 @@ use tepui_engines::symmetry::Symmetry;
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Property, Symbol};
 
-use crate::ENGINES;
+use crate::{ENGINES, Refinement};
 
 /// Which engine to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +37,8 @@ pub enum Choice {
     Views,
     /// Sets of stacks.
     Symbolic,
+    /// Languages of threads, for communicating systems only.
+    Rendezvous,
 }
 
 /// The resource of which the smallest amount is asked for.
@@ -71,6 +73,8 @@ pub struct Options {
     pub test_always: bool,
     /// Delays: compute every bound from the initial state.
     pub from_scratch: bool,
+    /// Rendezvous: how languages are refined.
+    pub rendezvous: Refinement,
     /// How many threads work.
     pub cores: Cores,
     /// What the user claims may come to light after a pop.
@@ -92,6 +96,7 @@ impl Default for Options {
             symmetry: true,
             test_always: false,
             from_scratch: false,
+            rendezvous: Refinement::default(),
             cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
             matching: None,
             call_return: None,
@@ -165,6 +170,10 @@ impl<'a> Run<'a> {
         let cores = options.cores;
         let mut entrants = match choice {
             Choice::Closure => vec![self.closure(0)],
+            Choice::Rendezvous => {
+                let why = "the threads share a variable; this engine is for threads that meet in actions";
+                return Err(Box::new(Outcome::not_applicable("rendezvous", "actions", task, why)));
+            }
             Choice::Auto => {
                 let deep = options.view_depth > 1;
                 let beside = (!deep).then(|| self.symbolic(HEAD_START));

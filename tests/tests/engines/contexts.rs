@@ -87,7 +87,7 @@ fn compare(truth: &Truth, engine: Choice, symmetry: bool, place: &str, tally: &m
         assert!(outcome.properties.iter().all(|property| refused(&property.verdict)), "{place}");
         return;
     }
-    self_check(&truth.model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    self_check(&truth.model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     compare_levels(truth, &outcome, symmetry, place, tally);
     compare_verdicts(truth, &outcome, place, tally);
     if outcome.cutoff.is_some() {
@@ -152,7 +152,7 @@ fn compare_verdicts(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut T
                 if truth.levels.exact {
                     assert_eq!(expected, Some(bound as usize), "{place}: {}", answer.name);
                     let fewest = property.and_then(|property| oracle::cheapest(&truth.model, property, CAP));
-                    let cost = (bound as usize, refuted.trace().steps.len());
+                    let cost = (bound as usize, refuted.trace().steps());
                     let symbolic = outcome.engine == "contexts-symbolic";
                     assert!(symbolic || fewest.is_none_or(|fewest| fewest == cost), "{place}: {cost:?}, {fewest:?}");
                 } else {

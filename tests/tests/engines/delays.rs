@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tepui::{Choice, Cores, Options, verify};
-use tepui_cert::{Certificate, Trace};
+use tepui_cert::pushdown::Certificate;
 use tepui_core::{Budget, Engine as _, Evidence, Status, Stop, Task, Verdict, drive};
 use tepui_engines::crew::Crew;
 use tepui_engines::delays::{self, Delays};
@@ -83,7 +83,7 @@ fn violations_are_found_at_smallest_bounds() {
                     !grid.exact || smallest.contains(&(rounds as usize, delays as usize)),
                     "seed {seed}: {bound}, {smallest:?}"
                 );
-                tepui_check::replay(&model, refuted.trace()).unwrap();
+                tepui_check::pushdown::replay(&model, refuted.trace().as_pushdown().unwrap()).unwrap();
             }
         }
     });
@@ -153,10 +153,10 @@ impl Observed for Updates {
     ) -> Result<Option<Evidence>, Stop> {
         let certificate = Certificate { model: Digest::of(b"updates"), properties: Vec::new(), lemmas: Vec::new() };
         let because = "all actions respect the view".to_owned();
-        Ok(Some(Evidence { certificate, because, kind: "respect", view_depth: 1 }))
+        Ok(Some(Evidence { certificate: certificate.into(), because, kind: "respect", view_depth: Some(1) }))
     }
 
-    fn trace(&self, _: usize, _: &[(usize, Vec<u32>)], _: &mut Budget) -> Result<Trace, Stop> {
+    fn trace(&self, _: usize, _: &[(usize, Vec<u32>)], _: &mut Budget) -> Result<tepui_cert::Trace, Stop> {
         Err(Stop::GaveUp("nothing is violated".to_owned()))
     }
 

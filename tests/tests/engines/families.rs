@@ -7,7 +7,7 @@ use tepui_tests::systems::{never, rule, state, system, thread};
 
 fn run(model: &Model, options: &Options, place: &str) -> Outcome {
     let mut outcome = verify(model, options, &Budget::unlimited()).unwrap();
-    self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     outcome
 }
 

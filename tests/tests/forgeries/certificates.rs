@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use tepui_cert::Certificate;
-use tepui_check::check;
+use tepui_cert::pushdown::Certificate;
+use tepui_check::pushdown::check;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, State};
 use tepui_tests::oracle::{self};

@@ -1,7 +1,7 @@
 //! Changes of what a certificate says of interchangeable threads.
 
 use fastrand::Rng;
-use tepui_cert::{Certificate, Lemma, LemmaThread};
+use tepui_cert::pushdown::{Certificate, Lemma, LemmaThread};
 use tepui_model::pushdown::Model;
 
 use crate::judge::*;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tepui_cert::{Certificate, Lemma, LemmaThread};
+use tepui_cert::pushdown::{Certificate, Lemma, LemmaThread};
 use tepui_model::pushdown::{Action, Model, Property, Rule, State, Symbol};
 
 use crate::LARGEST_SAMPLE;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tepui_cert::{Lemma, LemmaThread};
+use tepui_cert::pushdown::{Lemma, LemmaThread};
 use tepui_model::pushdown::{Model, Symbol};
 
 use crate::judge::*;

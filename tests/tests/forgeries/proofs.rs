@@ -1,7 +1,7 @@
 //! Changes of a certificate as a value, so that its seal is always right.
 
 use fastrand::Rng;
-use tepui_cert::{Certificate, Lemma, Rows};
+use tepui_cert::pushdown::{Certificate, Lemma, Rows};
 use tepui_model::pushdown::{Model, Pattern, Property, Shared, Symbol};
 
 use crate::orbits::{claimed_groups, sort};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use fastrand::Rng;
 use tepui::{Choice, Options, verify};
-use tepui_cert::{Certificate, Lemma};
+use tepui_cert::pushdown::{Certificate, Lemma};
 use tepui_core::{Budget, Outcome, Verdict};
 use tepui_model::pushdown::{Model, Property, State};
 use tepui_tests::oracle::{self};
@@ -92,7 +92,7 @@ pub(crate) fn run(model: &Model, engine: Choice) -> Outcome {
 /// The certificate of a run, with the model cut to the properties that it proves.
 pub(crate) fn proof(model: &Model, outcome: &Outcome) -> Option<(Model, Certificate)> {
     let certificate = outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Safe(proven) => Some(proven.evidence().certificate.clone()),
+        Verdict::Safe(proven) => proven.evidence().certificate.as_pushdown().cloned(),
         _ => None,
     })?;
     let proved = |property: &&Property| certificate.properties.contains(property);

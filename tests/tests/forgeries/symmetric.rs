@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use fastrand::Rng;
-use tepui_cert::Certificate;
+use tepui_cert::pushdown::Certificate;
 use tepui_model::pushdown::{Model, Pattern, Property, Shared, Symbol, Thread};
 use tepui_tests::oracle;
 use tepui_tests::random::{Shape, small_model, symmetric_model};

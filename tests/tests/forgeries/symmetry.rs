@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use tepui_cert::{Certificate, Lemma, LemmaThread};
-use tepui_check::{Accepted, Rejected, check};
+use tepui_cert::pushdown::{Certificate, Lemma, LemmaThread};
+use tepui_check::Rejected;
+use tepui_check::pushdown::{Accepted, check};
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, Property, Rule};
 use tepui_tests::oracle;

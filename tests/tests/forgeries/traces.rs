@@ -1,8 +1,8 @@
 //! Forged traces: the replayer answers as a judge of its own does.
 
 use fastrand::Rng;
-use tepui_cert::{Step, Trace};
-use tepui_check::replay;
+use tepui_cert::pushdown::{Step, Trace};
+use tepui_check::pushdown::replay;
 use tepui_core::Verdict;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, Names, Shared, State, Symbol, Thread};
@@ -33,7 +33,7 @@ fn traces() -> Vec<(Model, Trace)> {
         let engine = ENGINES[seed as usize % 4];
         for property in run(&model, engine).properties {
             if let Verdict::Unsafe(refuted) = property.verdict {
-                found.push((model.clone(), refuted.trace().clone()));
+                found.push((model.clone(), refuted.trace().as_pushdown().unwrap().clone()));
             }
         }
     }

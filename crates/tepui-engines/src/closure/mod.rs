@@ -101,6 +101,7 @@ impl Engine for Closure {
             test_due: self.search.closed().is_some(),
             open: self.search.open() as u64,
             stopped,
+            ..Round::default()
         }
     }
 
@@ -142,7 +143,7 @@ impl Engine for Closure {
         let path = trace::fewest_contexts(explorer, property, budget)?;
         let (steps, Pushdown { compiled, symmetry, .. }) = (explorer.real_steps(&path), &explorer.system);
         let found = in_real_threads(&compiled.model, property, symmetry, steps, budget)?;
-        Ok((shorten(&compiled.model, found, budget)?, None))
+        Ok((shorten(&compiled.model, found, budget)?.into(), None))
     }
 
     fn views(&self) -> Vec<String> {

@@ -18,7 +18,8 @@ pub mod post_star;
 pub mod search;
 pub mod symbolic_trace;
 
-use tepui_cert::{Step, Trace};
+use tepui_cert::Trace;
+use tepui_cert::pushdown::Step;
 use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
 use tepui_model::pushdown::{Model, Symbol};
 
@@ -61,7 +62,7 @@ pub trait Representation: Locals + Sized {
 impl Representation for Stacks {
     fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
         let steps = explicit_trace::shortest(search, property, budget)?;
-        trace::trace(&search.compiled().model, property, search.symmetry(), steps, budget)
+        Ok(trace::trace(&search.compiled().model, property, search.symmetry(), steps, budget)?.into())
     }
 
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -81,7 +82,7 @@ impl Representation for Languages {
             state = after.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
             trace.steps.push(Step { thread, rule, after: state.clone() });
         }
-        Ok(trace)
+        Ok(trace.into())
     }
 
     fn collapsed(_: &mut Search<Self>, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -192,8 +193,8 @@ impl<L: Representation> Engine for Contexts<L> {
             violated: violated.map(|(property, _)| property).collect(),
             exhausted: self.search.exhausted(),
             test_due: before == self.search.views.len(),
-            open: 0,
             stopped,
+            ..Round::default()
         }
     }
 

@@ -167,8 +167,8 @@ impl<S: Observed> Engine for Delays<S> {
             violated: violated.map(|(property, _)| property).collect(),
             exhausted: self.search.exhausted(),
             test_due: plateau || self.options.test_always,
-            open: 0,
             stopped,
+            ..Round::default()
         }
     }
 

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tepui_cert::{Lemma, Rows};
+use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 

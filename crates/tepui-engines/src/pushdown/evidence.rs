@@ -1,6 +1,7 @@
 //! Evidence of pushdown proofs.
 
-use tepui_cert::{Certificate, Lemma};
+use tepui_cert::Certificate;
+use tepui_cert::pushdown::{self, Lemma};
 use tepui_core::Evidence;
 use tepui_model::pushdown::Model;
 
@@ -8,14 +9,17 @@ use super::compiled::Compiled;
 
 /// Evidence whose properties are still to be filled in.
 pub fn evidence(compiled: &Compiled, lemma: Lemma, kind: &'static str, because: String) -> Evidence {
-    let view_depth = lemma.depth;
-    let certificate = Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas: vec![lemma] };
-    Evidence { certificate, because, kind, view_depth }
+    let view_depth = Some(lemma.depth);
+    let certificate =
+        pushdown::Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas: vec![lemma] };
+    Evidence { certificate: certificate.into(), because, kind, view_depth }
 }
 
 /// The evidence with the properties that it proves: those that are not violated.
 pub fn certified(mut evidence: Evidence, model: &Model, violated: impl Fn(usize) -> bool) -> Evidence {
     let open = model.properties().iter().enumerate().filter(|&(index, _)| !violated(index));
-    evidence.certificate.properties = open.map(|(_, property)| property.clone()).collect();
+    if let Certificate::Pushdown(certificate) = &mut evidence.certificate {
+        certificate.properties = open.map(|(_, property)| property.clone()).collect();
+    }
     evidence
 }

@@ -14,7 +14,7 @@
 //! edges between words, so nothing is looked at twice. Interchangeable threads share their grams.
 
 use rustc_hash::FxHashMap;
-use tepui_cert::LemmaThread;
+use tepui_cert::pushdown::LemmaThread;
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;

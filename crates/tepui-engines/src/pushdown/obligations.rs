@@ -12,7 +12,7 @@
 //! each symbol that turns out to lie below its word later: the pops wait for that.
 
 use rustc_hash::FxHashMap;
-use tepui_cert::Lemma;
+use tepui_cert::pushdown::Lemma;
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 

@@ -143,7 +143,7 @@ impl Observed for ObservedPushdown {
             stack.reverse();
             Found { thread, shared: compiled.shared(row[0]), stack }
         };
-        trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)
+        Ok(trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)?.into())
     }
 
     fn list(&self, views: &PackedSet, violating: bool) -> Vec<String> {

@@ -4,7 +4,7 @@
 //! out, as long as the trace still executes and ends in a violation. What comes out is no longer than what went in; it
 //! need not be the shortest there is.
 
-use tepui_cert::{Step, Trace};
+use tepui_cert::pushdown::{Step, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Model, Property, State};
 

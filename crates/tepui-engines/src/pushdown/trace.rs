@@ -1,6 +1,6 @@
 //! From the steps that an engine found to a trace of the model, in real threads.
 
-use tepui_cert::{Step, Trace};
+use tepui_cert::pushdown::{Step, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Model, Property, Shared, State, Symbol};
 

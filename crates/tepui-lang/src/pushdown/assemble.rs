@@ -18,8 +18,8 @@ use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
 use crate::pushdown::names::{Form, Interner, SharedNames};
 use crate::pushdown::slips;
 use crate::pushdown::syntax::{Entry, PropertyText, Right, RuleText, StateText};
-use crate::pushdown::token::{Kind, Token};
 use crate::suggestion::suggestion;
+use crate::token::{Kind, Token};
 
 /// The most threads that a model may have.
 pub(super) const MOST_THREADS: u32 = u16::MAX as u32;

@@ -13,10 +13,10 @@ use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::pushdown::assemble::{Block, Draft, MOST_THREADS};
 use crate::pushdown::names::{Form, LARGEST_RANGE, SharedNames};
 use crate::pushdown::syntax::{self, PropertyText, StateText};
-use crate::pushdown::token::{Fallible, Kind, Line, Lines, Token};
 use crate::pushdown::{INIT, MAIN, Parsed, TARGETS, conclude};
 use crate::source::Source;
 use crate::suggestion::suggestion;
+use crate::token::{Fallible, Kind, Line, Lines, Token};
 
 /// The longest name of a thread, since it may be wanted many times.
 const LONGEST_NAME: usize = 255;

@@ -8,9 +8,9 @@
 use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::pushdown::assemble::{Block, Draft, MOST_THREADS};
 use crate::pushdown::names::{Form, SharedNames};
-use crate::pushdown::token::{Fallible, Kind, Line, Lines, Token};
 use crate::pushdown::{INIT, MAIN, Parsed, TARGETS, conclude, syntax};
 use crate::source::Source;
+use crate::token::{Fallible, Kind, Line, Lines, Token};
 
 /// The texts that make up a model.
 #[derive(Clone, Copy, Debug)]

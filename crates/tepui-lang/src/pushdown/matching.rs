@@ -11,8 +11,8 @@ use tepui_model::pushdown::{Symbol, Thread};
 use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::pushdown::Matching;
 use crate::pushdown::names::Form;
-use crate::pushdown::token::{Fallible, Kind, Line, Lines, Token};
 use crate::source::Source;
+use crate::token::{Fallible, Kind, Line, Lines, Token};
 
 /// Two symbols in words; `None` for the empty stack.
 type Pair<'a> = (Token<'a>, Option<Token<'a>>);

@@ -13,7 +13,6 @@ mod names;
 mod print;
 mod slips;
 mod syntax;
-mod token;
 
 use tepui_model::pushdown::{Model, Symbol};
 

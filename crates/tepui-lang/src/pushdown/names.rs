@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use tepui_model::pushdown::Names;
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
-use crate::pushdown::token::{Fallible, Token};
 use crate::suggestion::suggestion;
+use crate::token::{Fallible, Token};
 
 /// How many names a range may introduce, unless it stands for all shared states.
 pub(super) const LARGEST_RANGE: usize = 1 << 16;

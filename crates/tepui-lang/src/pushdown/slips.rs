@@ -11,8 +11,8 @@ use crate::diagnostic::{Severity, Sink, quote};
 use crate::pushdown::assemble::{Block, Draft};
 use crate::pushdown::names::Form;
 use crate::pushdown::syntax::{Right, RuleText};
-use crate::pushdown::token::Token;
 use crate::suggestion::suggestion;
+use crate::token::Token;
 
 /// Tells about shared states that are tested and never entered, and symbols that are awaited and never pushed.
 pub(super) fn warn(draft: &Draft<'_>, sink: &mut Sink) {

@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Sink, quote};
-use crate::pushdown::token::{Fallible, Kind, Line, Lines, Token};
 use crate::source::Source;
+use crate::token::{Fallible, Kind, Line, Lines, Token};
 
 /// A rule in words; `None` is `-`.
 #[derive(Clone, Debug)]

@@ -180,14 +180,14 @@ fn rules_that_are_none() {
 #[test]
 fn one_run_reports_many_defects() {
     check(
-        "2\nPDA\n0 1 ->\n0 1 -> 9 8\nPDA 5\n0 ! 1\n0 1 -> 1 2 -\n",
+        "2\nPDA\n0 1 ->\n0 1 -> 9 8\nPDA 5\n0 & 1\n0 1 -> 1 2 -\n",
         "7|1",
         "0|1,2,3\n0\n",
         "1 2\n",
         "main 3:7 expected a shared state | the line ends before a shared state
          main 4:8 unknown shared state `9` | the shared states are 0 to 1
          main 5:6 expected the largest symbol | the line ends before the largest symbol
-         main 6:3 unexpected character `!` | not part of any word or mark
+         main 6:3 unexpected character `&` | not part of any word or mark
          main 7:12 `-` beneath a symbol | nothing to push here | without `-` the rule replaces the top by `2`
          init 1:1 unknown shared state `7` | the shared states are 0 to 1
          init 1:1 expected 2 stacks, found 1 | one stack for each thread | the threads are T1, T2

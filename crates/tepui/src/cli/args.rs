@@ -6,13 +6,14 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tepui::{Choice, ENGINES};
+use tepui::{Choice, ENGINES, Policy};
 
 const AFTER_HELP: &str = "\
 Examples:
   tepui verify driver.bp                         prove all assertions, or show how one fails
   tepui verify driver.cpds                       the same for a pushdown system
   tepui verify x.pds                             with x.init and x.spec beside it
+  tepui verify server.rpds                       threads that meet in actions
   tepui verify x.pds --target '2|5,*'            look for another target
   tepui verify x.cpds --certificate x.cert && tepui check x.cert x.cpds
   tepui verify x.cpds --trace x.trace; tepui replay x.trace x.cpds
@@ -85,12 +86,13 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
 
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .bp program, a .cpds file, or a .pds file with .init and .spec beside it
+    /// The model: a .bp program, a .cpds, .rpds or .spad file, or a .pds file with .init and .spec beside it
     pub(crate) model: PathBuf,
     /// The initial state, as text (0|1.2,4; stacks from the bottom up) or as a file
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) init: Option<String>,
-    /// What must never be reached, as text (0|1,*) or as a file; replaces the model's properties
+    /// What must never be reached, as text (0|1,*; in .rpds models 'thread at control stack') or as a file; replaces the
+    /// model's properties
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) target: Option<String>,
     /// Only the property with this name, besides what --deadlock and --label ask for; may be given several times
@@ -167,6 +169,15 @@ pub(crate) struct RunArgs {
     /// Delays: compute every bound from the initial state, not from what the last one held back (a baseline)
     #[arg(long)]
     pub(crate) no_frontier: bool,
+    /// Rendezvous: which threads' languages become more precise, and by how much [default: individual-multi-step]
+    #[arg(long, value_name = "POLICY", value_parser = policy_names())]
+    pub(crate) policy: Option<String>,
+    /// Rendezvous: at which ends the words of a language are exact [default: prefix]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) abstraction: Option<AbstractionName>,
+    /// Rendezvous: put the actions that a thread does not know into its language before it is approximated (a baseline)
+    #[arg(long)]
+    pub(crate) shuffle_first: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
@@ -185,6 +196,12 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// The policy that was chosen.
+    pub(crate) fn chosen_policy(&self) -> Option<Policy> {
+        let name = self.policy.as_deref()?;
+        Policy::ALL.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
+    }
+
     /// The engine that was chosen.
     pub(crate) fn choice(&self) -> Choice {
         let chosen = ENGINES.iter().find(|engine| engine.name == self.engine);
@@ -240,6 +257,16 @@ pub(crate) struct ExploreArgs {
     /// The most delays (delays)
     #[arg(long, value_name = "D", conflicts_with = "bound")]
     pub(crate) delays: Option<u32>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AbstractionName {
+    /// At their beginnings
+    Prefix,
+    /// At their ends
+    Suffix,
+    /// At both
+    Bifix,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -337,14 +364,20 @@ pub(crate) enum ShowFormat {
     Bp,
     /// A program after reduction: what is left of it, statement by statement
     Reduced,
-    /// The model in the form with names
+    /// The model in the form with names; of threads that meet in actions their product
     Cpds,
+    /// A model whose threads meet in actions, in Tepui's own form
+    Rpds,
     /// The model in the form with numbers
     Pds,
     /// The initial state in the form with numbers
     Init,
     /// The properties in the form with numbers
     Spec,
+}
+
+fn policy_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Policy::ALL.iter().map(|(name, _)| *name))
 }
 
 fn engine_names() -> PossibleValuesParser {

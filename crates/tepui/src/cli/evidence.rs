@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
-use tepui_check::Rejected;
+use tepui_check::{Accepted, Rejected};
 use tepui_lang::boolean::THREAD_LIMIT;
+use tepui_model::Model;
 use tepui_report::program::tell;
 use tepui_report::{bytes as bytes_text, count, grouped};
 
@@ -27,20 +28,43 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
-    let (model, _) = loaded.with_digest(&certificate.model)?;
+    let (model, _) = loaded.with_digest(&certificate.model())?;
     match tepui_check::check(&model, &certificate) {
         Ok(accepted) => {
-            let names: Vec<_> = accepted.properties.iter().filter(|name| *name != THREAD_LIMIT).cloned().collect();
-            let proves = match names.as_slice() {
-                [] => format!("no other than its {} views can be reached", grouped(accepted.views)),
-                names => format!("no schedule violates {}", names.join(", ")),
-            };
-            let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
-            let size = format!("{lemmas}, {views} of depth {}", accepted.depth);
-            print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {proves} ({size})\n", loaded.file))?;
+            let says = proves(&accepted, matches!(model, Model::Rendezvous(_)));
+            print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {says}\n", loaded.file))?;
             Ok(Exit::Good)
         }
         Err(reason) => rejected_of(&loaded, &reason),
+    }
+}
+
+/// What an accepted certificate proves, and how.
+fn proves(accepted: &Accepted, of_product: bool) -> String {
+    let claim = |properties: &[String]| {
+        let names: Vec<_> = properties.iter().filter(|name| *name != THREAD_LIMIT).cloned().collect();
+        (!names.is_empty()).then(|| format!("no schedule violates {}", names.join(", ")))
+    };
+    match accepted {
+        Accepted::Views(accepted) => {
+            let others = || format!("no other than its {} views can be reached", grouped(accepted.views));
+            let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
+            let product = if of_product { " of the product" } else { "" };
+            let proves = claim(&accepted.properties).unwrap_or_else(others);
+            format!("{proves} ({lemmas}, {views}{product} of depth {})", accepted.depth)
+        }
+        Accepted::Languages { properties, automata, states } => {
+            let nothing = || "nothing is claimed".to_owned();
+            let automata = match automata {
+                1 => "1 automaton".to_owned(),
+                many => format!("{} automata", grouped(*many as u64)),
+            };
+            format!(
+                "{} ({automata} with {})",
+                claim(properties).unwrap_or_else(nothing),
+                count(*states as u64, "state")
+            )
+        }
     }
 }
 
@@ -53,17 +77,17 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
         Err(reason) => return rejected(&reason),
     };
     for trace in &traces {
-        let (model, compiled) = loaded.with_digest(&trace.model)?;
+        let (model, compiled) = loaded.with_digest(&trace.model())?;
         let replayed = match tepui_check::replay(&model, trace) {
             Ok(replayed) => replayed,
             Err(reason) => return rejected_of(&loaded, &reason),
         };
-        let says = match loaded.program().zip(compiled.as_ref()) {
+        let says = match loaded.program().zip(compiled.as_ref()).zip(trace.as_pushdown()) {
             None => {
                 let contexts = count(u64::from(replayed.contexts), "context");
                 format!("{} in {contexts} violate {}", count(replayed.steps as u64, "step"), replayed.property)
             }
-            Some((LoadedProgram { program, source, .. }, compiled)) => {
+            Some(((LoadedProgram { program, source, .. }, compiled), trace)) => {
                 match tepui::execution(program, compiled, trace, &replayed.property) {
                     Ok(execution) => {
                         let run = tell(program, source, &execution);

@@ -8,10 +8,10 @@ use tepui::Compiling;
 use tepui_lang::boolean::{CallReturn, Compiled, Dialect, read_program};
 use tepui_lang::diagnostic::{Diagnostic, Severity};
 use tepui_lang::pushdown::{CubaInput, Matching, Parsed, read_cpds, read_cuba};
+use tepui_lang::rendezvous::{read_rpds, read_spade};
 use tepui_lang::source::Source;
-use tepui_model::Digest;
 use tepui_model::program::Program;
-use tepui_model::pushdown::Model;
+use tepui_model::{Digest, Model};
 use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
@@ -47,9 +47,9 @@ pub(crate) struct LoadedProgram {
     pub(crate) places: u32,
 }
 
-/// A pushdown system or a program.
+/// A model, or a program of which there are models.
 pub(crate) enum Subject {
-    Pushdown(Model),
+    Model(Model),
     Program(LoadedProgram),
 }
 
@@ -77,6 +77,9 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
         return load_program(main, args, matching);
     }
     args.refuse_program_options(&main.name)?;
+    if let Some(form @ ("rpds" | "spad")) = extension.as_deref() {
+        return load_rendezvous(&main, form, args, matching);
+    }
     let init = text_or_file(args.init.as_deref(), "--init")?;
     let targets = text_or_file(args.target.as_deref(), "--target")?;
     let matching = matching.map(read).transpose()?;
@@ -93,13 +96,15 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
             let parsed = read_cuba(input);
             (init, targets, parsed)
         }
-        _ => bail!("{} is no .bp, .cpds or .pds file; `tepui languages` lists what can be read", main.name),
+        _ => {
+            bail!("{} is no .bp, .cpds, .pds, .rpds or .spad file; `tepui languages` lists what can be read", main.name)
+        }
     };
     let sources = [Some(&main), init.as_ref(), targets.as_ref(), matching.as_ref()];
     let Parsed { model, matching, warnings } = parsed.map_err(|errors| refuse(&errors, &sources))?;
     let said = Said::of(&warnings, &sources, &main);
     Ok(Loaded {
-        subject: Subject::Pushdown(select(model, args)?),
+        subject: Subject::Model(select(Model::Pushdown(model), args)?),
         matching,
         warning_lines: said.warning_lines,
         warnings: said.warnings,
@@ -132,6 +137,33 @@ impl Said {
             notes: notes.into_iter().map(render_one).collect(),
         }
     }
+}
+
+fn load_rendezvous(main: &Source, form: &str, args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
+    let given = [("--init", args.init.is_some()), ("--matching", matching.is_some()), ("--all-views", args.all_views)];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        bail!("{option} is only for threads that share a variable, and those of {} meet in actions", main.name);
+    }
+    let target = match args.target.as_deref() {
+        Some(_) if form == "spad" => {
+            bail!("--target is not for .spad files: `tepui show --format rpds` makes a .rpds file")
+        }
+        Some(given) if Path::new(given).is_file() => Some(read(Path::new(given))?),
+        given => given.map(|given| Source::new("--target", given.as_bytes())),
+    };
+    let parsed = if form == "rpds" { read_rpds(main, target.as_ref()) } else { read_spade(main) };
+    let sources = [Some(main), target.as_ref()];
+    let parsed = parsed.map_err(|errors| refuse(&errors, &sources))?;
+    let said = Said::of(&parsed.warnings, &sources, main);
+    Ok(Loaded {
+        subject: Subject::Model(select(Model::Rendezvous(parsed.model), args)?),
+        matching: None,
+        warning_lines: said.warning_lines,
+        warnings: said.warnings,
+        notes: said.notes,
+        again: again(args),
+        file: main.name.clone(),
+    })
 }
 
 fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
@@ -195,7 +227,7 @@ impl Loaded {
     /// The program, if it is one.
     pub(crate) fn program(&self) -> Option<&LoadedProgram> {
         match &self.subject {
-            Subject::Pushdown(_) => None,
+            Subject::Model(_) => None,
             Subject::Program(program) => Some(program),
         }
     }
@@ -203,9 +235,9 @@ impl Loaded {
     /// The model; that of a program, where threads are created, has places for a few of them.
     pub(crate) fn model(&self) -> Result<Model> {
         match &self.subject {
-            Subject::Pushdown(model) => Ok(model.clone()),
+            Subject::Model(model) => Ok(model.clone()),
             Subject::Program(LoadedProgram { program, compiling, places, .. }) => {
-                Ok(compiling.compile(program, *places)?.model)
+                Ok(Model::Pushdown(compiling.compile(program, *places)?.model))
             }
         }
     }
@@ -213,9 +245,9 @@ impl Loaded {
     /// The model with a digest, if there is one, and else any; with its legend, if it is that of a program.
     pub(crate) fn with_digest(&self, digest: &Digest) -> Result<(Model, Option<Compiled>)> {
         match &self.subject {
-            Subject::Pushdown(model) => Ok((model.clone(), None)),
+            Subject::Model(model) => Ok((model.clone(), None)),
             Subject::Program(program) => Ok(match program.with_digest(digest)? {
-                Some(compiled) => (compiled.model.clone(), Some(compiled)),
+                Some(compiled) => (Model::Pushdown(compiled.model.clone()), Some(compiled)),
                 None => (self.model()?, None),
             }),
         }
@@ -290,17 +322,15 @@ fn text_or_file(given: Option<&str>, option: &str) -> Result<Option<Source>> {
 }
 
 fn select(model: Model, args: &ModelArgs) -> Result<Model> {
-    let names = &args.property;
     if args.all_views {
-        return Ok(model.with_properties(Vec::new())?);
+        return Ok(model.restricted(|_| false));
     }
-    if names.is_empty() {
+    if args.property.is_empty() {
         return Ok(model);
     }
-    let known: Vec<_> = model.properties().iter().map(|property| property.name.clone()).collect();
-    require_known(names, &known)?;
-    let chosen = model.properties().iter().filter(|property| names.contains(&property.name)).cloned().collect();
-    Ok(model.with_properties(chosen)?)
+    let known: Vec<_> = model.property_names().into_iter().map(str::to_owned).collect();
+    require_known(&args.property, &known)?;
+    Ok(model.restricted(|name| args.property.iter().any(|wanted| wanted == name)))
 }
 
 fn require_known(names: &[String], known: &[String]) -> Result<()> {

@@ -9,6 +9,7 @@ mod input;
 mod limits;
 mod listing;
 mod show;
+mod show_rendezvous;
 mod verify;
 
 use std::process::ExitCode;

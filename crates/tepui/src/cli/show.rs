@@ -9,29 +9,29 @@ use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_lang::boolean::{creates_threads, explain, print_program};
 use tepui_lang::pushdown::{print_cpds, print_init, print_pds, print_spec};
-use tepui_model::pushdown::{Action, Model, Thread};
+use tepui_lang::rendezvous::print_rpds;
+use tepui_model::Model;
+use tepui_model::pushdown::{self, Action, Thread};
+use tepui_model::rendezvous::product;
 use tepui_report::{count, grouped};
 
 use super::args::{ShowArgs, ShowFormat};
 use super::input::{Loaded, LoadedProgram, load};
-use super::{Exit, print};
+use super::{Exit, print, show_rendezvous};
 
 /// Runs `tepui show`.
 pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
-    let model = &loaded.model()?;
-    let text = match args.format {
-        ShowFormat::Human => summary(&loaded, model),
-        ShowFormat::Json => json(&loaded, model),
-        ShowFormat::Bp => print_program(&program(&loaded)?.program),
-        ShowFormat::Reduced => {
-            let LoadedProgram { program, compiling, places, .. } = program(&loaded)?;
-            explain(program, compiling.options(*places))?
-        }
-        ShowFormat::Cpds => print_cpds(model),
-        ShowFormat::Pds => print_pds(model),
-        ShowFormat::Init => print_init(model),
-        ShowFormat::Spec => print_spec(model),
+    let shown = loaded.model()?;
+    let model = &match &shown {
+        Model::Pushdown(model) => model.clone(),
+        Model::Rendezvous(model) => product(model).model().clone(),
+    };
+    let text = match (args.format, &shown) {
+        (ShowFormat::Human, Model::Rendezvous(model)) => show_rendezvous::summary(&loaded.file, model),
+        (ShowFormat::Json, Model::Rendezvous(model)) => show_rendezvous::json(&loaded.file, model),
+        (ShowFormat::Rpds, Model::Rendezvous(model)) => print_rpds(model),
+        (format, _) => of_pushdown(&loaded, model, format)?,
     };
     match &args.output {
         None => print(&text)?,
@@ -57,6 +57,23 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
+fn of_pushdown(loaded: &Loaded, model: &pushdown::Model, format: ShowFormat) -> Result<String> {
+    Ok(match format {
+        ShowFormat::Human => summary(loaded, model),
+        ShowFormat::Json => json(loaded, model),
+        ShowFormat::Rpds => bail!("the threads of {} share variables: they do not meet in actions", loaded.file),
+        ShowFormat::Bp => print_program(&program(loaded)?.program),
+        ShowFormat::Reduced => {
+            let LoadedProgram { program, compiling, places, .. } = program(loaded)?;
+            explain(program, compiling.options(*places))?
+        }
+        ShowFormat::Cpds => print_cpds(model),
+        ShowFormat::Pds => print_pds(model),
+        ShowFormat::Init => print_init(model),
+        ShowFormat::Spec => print_spec(model),
+    })
+}
+
 fn program(loaded: &Loaded) -> Result<&LoadedProgram> {
     loaded.program().with_context(|| format!("{} is no program", loaded.file))
 }
@@ -79,6 +96,7 @@ fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Resul
         Some("bp") => Some((ShowFormat::Bp, "bp")),
         Some("cpds") => Some((ShowFormat::Cpds, "cpds")),
         Some("pds") => Some((ShowFormat::Pds, "pds")),
+        Some("rpds") => Some((ShowFormat::Rpds, "rpds")),
         Some("init") => Some((ShowFormat::Init, "init")),
         Some("spec") => Some((ShowFormat::Spec, "spec")),
         _ => None,
@@ -110,13 +128,13 @@ fn rule_counts(thread: &Thread) -> [usize; 4] {
 }
 
 /// The number of views that shared states and symbols allow for.
-fn conceivable_views(model: &Model) -> String {
+fn conceivable_views(model: &pushdown::Model) -> String {
     let mut factors = model.threads().iter().map(|thread| u64::from(thread.symbol_count()));
     let exact = factors.try_fold(u64::from(model.shared().count()), u64::checked_mul);
     exact.map_or_else(|| "more than 10^19".to_owned(), grouped)
 }
 
-fn summary(loaded: &Loaded, model: &Model) -> String {
+fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
     let finite = finite_context(&Compiled::new(model));
     let mut out = match loaded.program() {
         None => format!("{}: a concurrent pushdown system\n\n", loaded.file),
@@ -169,7 +187,7 @@ fn summary(loaded: &Loaded, model: &Model) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-fn json(loaded: &Loaded, model: &Model) -> String {
+fn json(loaded: &Loaded, model: &pushdown::Model) -> String {
     let finite = finite_context(&Compiled::new(model));
     let threads = model.threads().iter().zip(&finite).map(|(thread, finite)| {
         let [pop, overwrite, push, empty] = rule_counts(thread);

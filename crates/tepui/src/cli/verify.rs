@@ -4,15 +4,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use tepui::{Choice, Cores, ENGINES, Minimal, Options, UnsupportedMatching, Verified};
+use tepui::{Abstraction, Choice, Cores, ENGINES, Minimal, Options, Refinement, UnsupportedMatching, Verified};
+use tepui_cert::Trace;
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
-use tepui_model::pushdown::Model;
+use tepui_model::{Model, pushdown};
 use tepui_report::Report;
 use tepui_report::invariant::Invariant;
 use tepui_report::program::{Run, tell};
+use tepui_report::schedule;
 
-use super::args::{CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
+use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
 use super::input::{Loaded, LoadedProgram, Subject, load};
 use super::limits::{Limits, Watch};
 use super::{Exit, evidence, print};
@@ -27,19 +29,22 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
             program.compiling.call_return = relation.map(call_return);
             program.compiling.every_step = args.invariant;
         }
-        (Subject::Pushdown(_), _) if args.invariant => {
+        (Subject::Model(_), _) if args.invariant => {
             bail!("--invariant is only for programs, and {} is no .bp file", loaded.file)
         }
-        (Subject::Pushdown(_), Some(_)) => {
+        (Subject::Model(_), Some(_)) => {
             bail!("--call-return is only for programs, and {} is no .bp file", loaded.file)
         }
-        (Subject::Pushdown(_), None) => {}
+        (Subject::Model(_), None) => {}
     }
     if let Subject::Program(LoadedProgram { program, compiling, .. }) = &loaded.subject
         && args.minimal.is_some()
         && creates_threads(program, compiling.reduce)
     {
         bail!("--minimal is not for programs that create threads: their bound is the number of threads");
+    }
+    if args.minimal.is_some() && matches!(&loaded.subject, Subject::Model(Model::Rendezvous(_))) {
+        bail!("--minimal is only for threads that share a variable, and those of {} meet in actions", loaded.file);
     }
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
@@ -82,6 +87,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     };
     // Without a choice, the engine is one whose bound limits schedules.
     let engine = match args.run.choice() {
+        Choice::Auto if matches!(&loaded.subject, Subject::Model(Model::Rendezvous(_))) => Choice::Rendezvous,
         Choice::Auto if args.rounds.is_some() => Choice::Delays,
         Choice::Auto => Choice::Contexts,
         chosen => chosen,
@@ -92,6 +98,10 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
 
 fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
     let defaults = Options::default();
+    let by_languages = [Choice::Auto, Choice::Rendezvous];
+    only_for("--policy", args.policy.is_some(), engine, &by_languages)?;
+    only_for("--abstraction", args.abstraction.is_some(), engine, &by_languages)?;
+    only_for("--shuffle-first", args.shuffle_first, engine, &by_languages)?;
     only_for("--no-frontier", args.no_frontier, engine, &[Choice::Delays])?;
     only_for("--view-depth", args.view_depth > 1, engine, &[Choice::Auto, Choice::Closure, Choice::Delays])?;
     Ok(Options {
@@ -104,8 +114,56 @@ fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
         view_depth: usize::from(args.view_depth),
         symmetry: !args.no_symmetry,
         from_scratch: args.no_frontier,
+        rendezvous: refinement(args),
         ..defaults
     })
+}
+
+fn refinement(args: &RunArgs) -> Refinement {
+    let defaults = Refinement::default();
+    Refinement {
+        policy: args.chosen_policy().unwrap_or(defaults.policy),
+        abstraction: match args.abstraction {
+            None => defaults.abstraction,
+            Some(AbstractionName::Prefix) => Abstraction::Prefix,
+            Some(AbstractionName::Suffix) => Abstraction::Suffix,
+            Some(AbstractionName::Bifix) => Abstraction::Bifix,
+        },
+        shuffle_first: args.shuffle_first,
+    }
+}
+
+/// Refuses engines and options that mean nothing to the kind of model.
+fn require_fitting(loaded: &Loaded, args: &RunArgs, engine: Choice) -> Result<()> {
+    let meets = matches!(&loaded.subject, Subject::Model(Model::Rendezvous(_)));
+    if meets && !tepui::applies_to_rendezvous(engine) {
+        bail!(
+            "--engine {} is for threads that share a variable, and those of {} meet in actions; \
+             `tepui show --format cpds` makes a pushdown system of their product",
+            args.engine,
+            loaded.file
+        );
+    }
+    if !meets && engine == Choice::Rendezvous {
+        bail!("--engine rendezvous is for threads that meet in actions, and those of {} share variables", loaded.file);
+    }
+    let by_languages = [
+        ("--policy", args.policy.is_some()),
+        ("--abstraction", args.abstraction.is_some()),
+        ("--shuffle-first", args.shuffle_first),
+    ];
+    let by_views = [("--views", args.views.is_some()), ("--view-depth", args.view_depth > 1)];
+    let wrong = if meets { by_views.as_slice() } else { by_languages.as_slice() };
+    if let Some((option, _)) = wrong.iter().find(|(_, given)| *given) {
+        let only = if meets { "share a variable" } else { "meet in actions" };
+        bail!("{option} is only for models whose threads {only}");
+    }
+    if let Subject::Model(Model::Rendezvous(model)) = &loaded.subject
+        && model.properties().is_empty()
+    {
+        bail!("{} asks nothing: add a line `reach name: thread at control stack`, or give --target", loaded.file);
+    }
+    Ok(())
 }
 
 /// Refuses an option that means nothing to the chosen engine.
@@ -125,6 +183,7 @@ fn run(
     certificate: Option<&Path>,
     invariant: bool,
 ) -> Result<Exit> {
+    require_fitting(loaded, args, options.engine)?;
     if args.stacks && loaded.program().is_none() {
         bail!("--stacks is only for programs, and {} is no .bp file", loaded.file);
     }
@@ -141,11 +200,7 @@ fn run(
     }
     let Answer { model, outcome, runs, legend } = answer;
     // That there are places for all threads is no property of the program.
-    let model = model.map(|model| {
-        let of_program = model.properties().iter().filter(|property| property.name != THREAD_LIMIT).cloned().collect();
-        model.with_properties(of_program)
-    });
-    let model = model.transpose()?;
+    let model = model.map(|model| model.restricted(|name| name != THREAD_LIMIT));
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
@@ -155,7 +210,8 @@ fn run(
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
-    let lemma = outcome.evidence().and_then(|evidence| evidence.certificate.lemmas.first()).filter(|_| invariant);
+    let certified = outcome.evidence().and_then(|evidence| evidence.certificate.as_pushdown());
+    let lemma = certified.and_then(|certificate| certificate.lemmas.first()).filter(|_| invariant);
     let asked_invariant = invariant;
     let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
     let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
@@ -203,9 +259,13 @@ struct Answer {
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
     let LoadedProgram { program, source, compiling, .. } = match &loaded.subject {
         Subject::Program(program) => program,
-        Subject::Pushdown(model) => {
-            let outcome = tepui::verify(model, options, budget);
-            let outcome = outcome.map_err(|missing| explain_matching(model, &missing))?;
+        Subject::Model(model) => {
+            let outcome = match model {
+                Model::Pushdown(model) => {
+                    tepui::verify(model, options, budget).map_err(|missing| explain_matching(model, &missing))?
+                }
+                Model::Rendezvous(model) => tepui::verify_rendezvous(model, options, budget),
+            };
             return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None });
         }
     };
@@ -213,7 +273,7 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
     let (model, legend) = match compiled {
-        Some(Compiled { model, legend }) => (Some(model), Some(legend)),
+        Some(Compiled { model, legend }) => (Some(Model::Pushdown(model)), Some(legend)),
         None => (None, None),
     };
     Ok(Answer { model, outcome, runs, legend })
@@ -246,13 +306,15 @@ fn write_files(
 
 fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
     let Verdict::Unsafe(refuted) = verdict else { return None };
-    Some(refuted.trace().to_text(|step| {
-        let thread = &model.threads()[step.thread];
-        let rule = &thread.rules[step.rule];
-        let line = if rule.line == 0 { String::new() } else { format!(" (line {})", rule.line) };
-        let shown = model.display_rule(step.thread, rule);
-        format!("{}: {shown}{line}: {}", thread.name, model.display_state(&step.after))
-    }))
+    match (model, refuted.trace()) {
+        (Model::Pushdown(model), Trace::Pushdown(trace)) => {
+            Some(trace.to_text(|step| schedule::pushdown_comment(model, step)))
+        }
+        (Model::Rendezvous(model), Trace::Rendezvous(trace)) => {
+            Some(trace.to_text(|step| schedule::rendezvous_comment(model, step)))
+        }
+        _ => None,
+    }
 }
 
 /// A result must not be lost because its file cannot be written, nor must it destroy the model: look before the run.
@@ -284,7 +346,7 @@ fn prepare_outputs(loaded: &Loaded, outputs: [Option<&Path>; 3]) -> Result<()> {
     Ok(())
 }
 
-fn explain_matching(model: &Model, missing: &UnsupportedMatching) -> anyhow::Error {
+fn explain_matching(model: &pushdown::Model, missing: &UnsupportedMatching) -> anyhow::Error {
     let thread = &model.threads()[missing.thread];
     let (popped, revealed) = (thread.symbol_name(missing.popped), thread.symbol_name(missing.revealed));
     anyhow::anyhow!(

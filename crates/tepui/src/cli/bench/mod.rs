@@ -134,5 +134,8 @@ fn read(file: &Path) -> Result<Model> {
     let model = file.to_owned();
     let program = ProgramArgs::default();
     let args = ModelArgs { model, init: None, target: None, property: Vec::new(), all_views: false, program };
-    load(&args, None)?.model()
+    match load(&args, None)?.model()? {
+        tepui_model::Model::Pushdown(model) => Ok(model),
+        tepui_model::Model::Rendezvous(_) => bail!("{}: its threads share no variable", file.display()),
+    }
 }

@@ -9,14 +9,14 @@
 //! words are the same for all threads.
 
 use rustc_hash::FxHashMap;
-use tepui_cert::Rows;
+use tepui_cert::pushdown::Rows;
 use tepui_model::pushdown::Symbol;
 
-use crate::lemma::Checked;
-use crate::table::Index;
+use super::lemma::Checked;
+use super::table::Index;
 
 /// The views of an earlier lemma, cut to the depth that a later one can see. Built when first asked.
-pub(crate) struct Exclusion<'c, 'a> {
+pub(super) struct Exclusion<'c, 'a> {
     earlier: &'c Checked<'a>,
     later: &'c Checked<'a>,
     depth: usize,
@@ -34,13 +34,13 @@ struct Projection<'a> {
 }
 
 impl<'c, 'a> Exclusion<'c, 'a> {
-    pub(crate) fn new(earlier: &'c Checked<'a>, later: &'c Checked<'a>) -> Self {
+    pub(super) fn new(earlier: &'c Checked<'a>, later: &'c Checked<'a>) -> Self {
         let depth = earlier.depth().min(later.depth()) as usize;
         Self { earlier, later, depth, built: None, row: Vec::new() }
     }
 
     /// Whether a view of the later lemma's depth is excluded: a row in which one thread has a word of its own.
-    pub(crate) fn excludes(&mut self, row: &[u32], (changed, word): (usize, &[Symbol])) -> bool {
+    pub(super) fn excludes(&mut self, row: &[u32], (changed, word): (usize, &[Symbol])) -> bool {
         let (earlier, later, depth) = (self.earlier, self.later, self.depth);
         let projection = self.built.get_or_insert_with(|| Projection::new(earlier, later, depth));
         self.row.clear();

@@ -1,20 +1,9 @@
 //! Replaying: does a trace execute, step by step, and does it end in a violation?
 
-use tepui_cert::Trace;
+use tepui_cert::pushdown::Trace;
 use tepui_model::pushdown::Model;
 
-use crate::Rejected;
-
-/// What an accepted trace shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Replayed {
-    /// The property that is violated.
-    pub property: String,
-    /// The number of steps.
-    pub steps: usize,
-    /// The number of contexts.
-    pub contexts: u32,
-}
+use crate::{Rejected, Replayed};
 
 /// Executes a trace on the model and compares every state on the way.
 pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Property, Shared, State, Symbol};
 
-use crate::text::{Lines, Unreadable, read_patterns, write_property};
+use crate::text::{Lines, Unreadable, comment_text, read_patterns, write_property};
 
 /// One step of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl Trace {
         write_property(&mut out, &self.property);
         let _ = writeln!(out, "start {}", state_text(&self.start));
         for step in &self.steps {
-            let comment = comment(step).replace(['\n', '\r'], " ");
+            let comment = comment_text(&comment(step));
             let after = state_text(&step.after);
             let _ = writeln!(
                 out,

@@ -4,27 +4,27 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
-use tepui_cert::Rows;
+use tepui_cert::pushdown::Rows;
 
 /// An index of the rows of a table.
-pub(crate) struct Index {
+pub(super) struct Index {
     table: HashTable<u32>,
 }
 
 impl Index {
     /// An index of no rows.
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { table: HashTable::new() }
     }
 
     /// Indexes all rows; `Err` names one that occurs twice.
-    pub(crate) fn of(rows: &Rows) -> Result<Self, usize> {
+    pub(super) fn of(rows: &Rows) -> Result<Self, usize> {
         let mut index = Self { table: HashTable::with_capacity(rows.len()) };
         (0..rows.len()).find(|&row| !index.add(rows, row)).map_or(Ok(index), Err)
     }
 
     /// Indexes one more row; `false` if an equal one is there.
-    pub(crate) fn add(&mut self, rows: &Rows, row: usize) -> bool {
+    pub(super) fn add(&mut self, rows: &Rows, row: usize) -> bool {
         let cells = rows.get(row);
         let equal = |&other: &u32| rows.get(other as usize) == cells;
         let entry = self.table.entry(hash(cells), equal, |&other| hash(rows.get(other as usize)));
@@ -38,7 +38,7 @@ impl Index {
     }
 
     /// Whether a row is there.
-    pub(crate) fn contains(&self, rows: &Rows, cells: &[u32]) -> bool {
+    pub(super) fn contains(&self, rows: &Rows, cells: &[u32]) -> bool {
         self.table.find(hash(cells), |&row| rows.get(row as usize) == cells).is_some()
     }
 }

@@ -1,6 +1,6 @@
 //! Words and marks, line by line.
 //!
-//! Both forms of pushdown systems are line-oriented over the same few tokens, so there is one lexer: it delivers the
+//! All forms of pushdown systems are line-oriented over the same few tokens, so there is one lexer: it delivers the
 //! lines that hold anything, one at a time, so that memory is bounded by the longest line and an error costs no more
 //! than its line. A token borrows its text and remembers its place; numbers are words, the forms judge them.
 
@@ -12,12 +12,12 @@ use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::source::Source;
 
 /// What a reading step gives: its value, or the error that ends the line.
-pub(super) type Fallible<T> = Result<T, Diagnostic>;
+pub(crate) type Fallible<T> = Result<T, Diagnostic>;
 
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r]+", skip(r"#[^\n]*", allow_greedy = true))]
-pub(super) enum Kind {
-    #[regex(r"[A-Za-z0-9_'@$]+")]
+pub(crate) enum Kind {
+    #[regex(r"[A-Za-z0-9_'@$][A-Za-z0-9_'@$/]*")]
     Word,
     #[token("->")]
     Arrow,
@@ -39,47 +39,57 @@ pub(super) enum Kind {
     Open,
     #[token("}")]
     Close,
+    #[token("(")]
+    Left,
+    #[token(")")]
+    Right,
+    #[token("+")]
+    Plus,
+    #[token("?")]
+    Query,
+    #[token("!")]
+    Bang,
     #[token("\n")]
     Newline,
 }
 
 /// A word or mark and where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token<'a> {
-    pub(super) kind: Kind,
-    pub(super) text: &'a str,
-    pub(super) start: usize,
-    pub(super) source: usize,
+pub(crate) struct Token<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'a str,
+    pub(crate) start: usize,
+    pub(crate) source: usize,
 }
 
 impl<'a> Token<'a> {
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
-    pub(super) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.end()
     }
 
     /// From the start of this token to the end of another.
-    pub(super) fn up_to(&self, last: &Token<'_>) -> Range<usize> {
+    pub(crate) fn up_to(&self, last: &Token<'_>) -> Range<usize> {
         self.start..last.end().max(self.end())
     }
 
-    pub(super) fn is_word(&self, text: &str) -> bool {
+    pub(crate) fn is_word(&self, text: &str) -> bool {
         self.kind == Kind::Word && self.text == text
     }
 
-    pub(super) fn error(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+    pub(crate) fn error(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
         Diagnostic::error(self.source, self.span(), message, label)
     }
 
-    pub(super) fn warning(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+    pub(crate) fn warning(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
         Diagnostic::warning(self.source, self.span(), message, label)
     }
 
     /// The number that the word spells in decimal digits.
-    pub(super) fn number(&self) -> Fallible<u32> {
+    pub(crate) fn number(&self) -> Fallible<u32> {
         if !self.text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(self.error(format!("expected a number, found {}", quote(self.text)), "not a number"));
         }
@@ -88,7 +98,7 @@ impl<'a> Token<'a> {
     }
 
     /// The word without the zeros that do not change the number it spells.
-    pub(super) fn digits(&self) -> &'a str {
+    pub(crate) fn digits(&self) -> &'a str {
         match self.text.trim_start_matches('0') {
             "" => "0",
             digits => digits,
@@ -98,11 +108,11 @@ impl<'a> Token<'a> {
 
 /// A line that holds something, and how far it has been read.
 #[derive(Clone, Debug)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// The line's number, from 1.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Whether something on the line was no token; that has been reported.
-    pub(super) broken: bool,
+    pub(crate) broken: bool,
     tokens: Vec<Token<'a>>,
     next: usize,
     place: Token<'a>,
@@ -110,50 +120,50 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// The first token of the whole line, or the place where it would be.
-    pub(super) fn first(&self) -> Token<'a> {
+    pub(crate) fn first(&self) -> Token<'a> {
         self.tokens.first().copied().unwrap_or(self.place)
     }
 
     /// The tokens that are still to be read.
-    pub(super) fn rest(&self) -> &[Token<'a>] {
+    pub(crate) fn rest(&self) -> &[Token<'a>] {
         &self.tokens[self.next..]
     }
 
-    pub(super) fn has(&self, kind: Kind) -> bool {
+    pub(crate) fn has(&self, kind: Kind) -> bool {
         self.tokens.iter().any(|token| token.kind == kind)
     }
 
-    pub(super) fn peek(&self) -> Option<Token<'a>> {
+    pub(crate) fn peek(&self) -> Option<Token<'a>> {
         self.tokens.get(self.next).copied()
     }
 
-    pub(super) fn advance(&mut self) -> Option<Token<'a>> {
+    pub(crate) fn advance(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
         self.next += 1;
         Some(token)
     }
 
-    pub(super) fn skip(&mut self, count: usize) {
+    pub(crate) fn skip(&mut self, count: usize) {
         self.next = (self.next + count).min(self.tokens.len());
     }
 
-    pub(super) fn eat(&mut self, kind: Kind) -> Option<Token<'a>> {
+    pub(crate) fn eat(&mut self, kind: Kind) -> Option<Token<'a>> {
         self.peek().filter(|token| token.kind == kind)?;
         self.advance()
     }
 
-    pub(super) fn eat_word(&mut self, text: &str) -> Option<Token<'a>> {
+    pub(crate) fn eat_word(&mut self, text: &str) -> Option<Token<'a>> {
         self.peek().filter(|token| token.is_word(text))?;
         self.advance()
     }
 
     /// The next token, which must be of a kind; `what` names it in the message.
-    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Fallible<Token<'a>> {
+    pub(crate) fn expect(&mut self, kind: Kind, what: &str) -> Fallible<Token<'a>> {
         self.eat(kind).ok_or_else(|| self.expected(what))
     }
 
     /// The complaint that something else was to come here.
-    pub(super) fn expected(&self, what: &str) -> Diagnostic {
+    pub(crate) fn expected(&self, what: &str) -> Diagnostic {
         match self.peek() {
             Some(token) => token.error(format!("expected {what}, found {}", quote(token.text)), "unexpected"),
             None => self.missing(format!("expected {what}"), format!("the line ends before {what}")),
@@ -161,18 +171,18 @@ impl<'a> Line<'a> {
     }
 
     /// A complaint about the end of what has been read.
-    pub(super) fn missing(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+    pub(crate) fn missing(&self, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
         let end = self.last().end();
         Diagnostic::error(self.place.source, end..end, message, label)
     }
 
     /// The last token that has been read, or the place before the line.
-    pub(super) fn last(&self) -> Token<'a> {
+    pub(crate) fn last(&self) -> Token<'a> {
         self.tokens[..self.next].last().copied().unwrap_or(self.place)
     }
 
     /// Complains about anything that is left of the line.
-    pub(super) fn end(&self) -> Fallible<()> {
+    pub(crate) fn end(&self) -> Fallible<()> {
         match self.rest() {
             [] => Ok(()),
             [first, .., last] => Err(Diagnostic { span: first.up_to(last), ..self.stray(first) }),
@@ -182,7 +192,7 @@ impl<'a> Line<'a> {
 
     /// Takes the tokens up to the first of a kind off the front, as a line of their own; the rest stays, this token
     /// first.
-    pub(super) fn split_at(&mut self, kind: Kind) -> Line<'a> {
+    pub(crate) fn split_at(&mut self, kind: Kind) -> Line<'a> {
         let length = self.rest().iter().position(|token| token.kind == kind).unwrap_or(self.rest().len());
         let tokens = self.rest()[..length].to_vec();
         let place = Token { start: self.last().end(), ..self.place };
@@ -199,7 +209,7 @@ impl<'a> Line<'a> {
 }
 
 /// The lines of a source that hold anything. What is no token is reported and left out.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     lexer: Lexer<'a, Kind>,
     source: usize,
     number: u32,
@@ -207,12 +217,12 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// Starts at the top of a source, which goes by `index` in diagnostics.
-    pub(super) fn new(source: &'a Source, index: usize) -> Self {
+    pub(crate) fn new(source: &'a Source, index: usize) -> Self {
         Self { lexer: Kind::lexer(&source.text), source: index, number: 1 }
     }
 
     /// The next line that holds something, if any.
-    pub(super) fn next(&mut self, sink: &mut Sink) -> Option<Line<'a>> {
+    pub(crate) fn next(&mut self, sink: &mut Sink) -> Option<Line<'a>> {
         let mut tokens = Vec::new();
         let mut junk = Junk::default();
         while let Some(found) = self.lexer.next() {
@@ -300,14 +310,14 @@ mod tests {
 
     #[test]
     fn neighbouring_junk_is_one_report() {
-        let source = b"0 %%\xff 1 ! # \xff\n\xff";
+        let source = b"0 %%\xff 1 & # \xff\n\xff";
         let (_, errors) = lines(&String::from_utf8_lossy(source));
         let spans: Vec<_> = errors.iter().map(|error| (error.span.clone(), error.message.as_str())).collect();
         assert_eq!(
             spans,
             [
                 (2..3, "unexpected character `%`"),
-                (10..11, "unexpected character `!`"),
+                (10..11, "unexpected character `&`"),
                 (18..21, "the text is not valid UTF-8")
             ]
         );

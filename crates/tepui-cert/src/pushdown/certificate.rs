@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Property, Symbol};
 
-use crate::text::{Lines, Unreadable, read_patterns, strip_keyword, write_property};
+use crate::text::{Lines, Unreadable, check_seal, read_patterns, sealed, strip_keyword, write_property};
 
 /// A proof that no reachable view violates the properties.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,9 +133,7 @@ impl Certificate {
         let mut out = format!("{HEAD}\nmodel {}\n", self.model);
         self.properties.iter().for_each(|property| write_property(&mut out, property));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
-        let seal = Digest::of(out.as_bytes());
-        let _ = writeln!(out, "end {seal}");
-        out
+        sealed(out)
     }
 
     /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
@@ -160,19 +158,6 @@ impl Certificate {
             None => Ok(certificate),
         }
     }
-}
-
-/// Before anything is unfolded: the last line must hold the digest of all lines before it.
-fn check_seal(text: &str) -> Result<(), Unreadable> {
-    let (body, last) = match text.trim_end().rfind('\n') {
-        Some(end) => text.split_at(end + 1),
-        None => ("", text),
-    };
-    if last.trim_end().strip_prefix("end ") == Some(Digest::of(body.as_bytes()).to_string().as_str()) {
-        return Ok(());
-    }
-    let message = "the text is incomplete or was changed: its last line is not the digest of the lines before";
-    Err(Unreadable { line: text.lines().count(), message: message.to_owned() })
 }
 
 impl Lemma {

@@ -35,19 +35,19 @@
 //! pair, and for each view it remains to look up the results.
 
 use rustc_hash::FxHashMap;
-use tepui_cert::Lemma;
+use tepui_cert::pushdown::Lemma;
 use tepui_model::pushdown::{Action, Model, Pattern, Property, Shared, Symbol};
 
-use crate::groups::Groups;
-use crate::projection::Exclusion;
-use crate::table::Index;
+use super::groups::Groups;
+use super::projection::Exclusion;
+use super::table::Index;
 
 type Word<'a> = &'a [Symbol];
 
 /// A lemma that has been proved.
-pub(crate) struct Checked<'a> {
-    pub(crate) lemma: &'a Lemma,
-    pub(crate) groups: Groups,
+pub(super) struct Checked<'a> {
+    pub(super) lemma: &'a Lemma,
+    pub(super) groups: Groups,
     index: Index,
     /// The words and what lies below them, at the leader of each group.
     words: Vec<FxHashMap<Word<'a>, u32>>,
@@ -64,7 +64,7 @@ struct Consequence {
 }
 
 /// Checks a lemma; the error says at which view and rule it fails.
-pub(crate) fn check<'a>(model: &Model, lemma: &'a Lemma, earlier: &[Checked<'a>]) -> Result<Checked<'a>, String> {
+pub(super) fn check<'a>(model: &Model, lemma: &'a Lemma, earlier: &[Checked<'a>]) -> Result<Checked<'a>, String> {
     let checked = Checked::well_formed(model, lemma)?;
     checked.holds_initially(model)?;
     checked.is_closed(model, earlier)?;
@@ -73,7 +73,7 @@ pub(crate) fn check<'a>(model: &Model, lemma: &'a Lemma, earlier: &[Checked<'a>]
 
 impl<'a> Checked<'a> {
     /// The number of views, or the largest number if there are more.
-    pub(crate) fn views(&self) -> u64 {
+    pub(super) fn views(&self) -> u64 {
         match self.groups.are_trivial() {
             true => self.orbits() as u64,
             false => self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row))),
@@ -81,17 +81,17 @@ impl<'a> Checked<'a> {
     }
 
     /// The number of orbits.
-    pub(crate) fn orbits(&self) -> usize {
+    pub(super) fn orbits(&self) -> usize {
         self.lemma.views.len()
     }
 
     /// The depth of the views.
-    pub(crate) fn depth(&self) -> u32 {
+    pub(super) fn depth(&self) -> u32 {
         self.lemma.depth
     }
 
     /// Whether no view violates a property.
-    pub(crate) fn avoids(&self, model: &Model, property: &Property) -> Result<(), String> {
+    pub(super) fn avoids(&self, model: &Model, property: &Property) -> Result<(), String> {
         let wanted: Vec<_> = property.never.iter().map(|pattern| Wanted::new(&self.groups, pattern)).collect();
         let mut tops = Vec::new();
         let mut violates = |row: &[u32]| wanted.iter().any(|wanted| wanted.matches(self, row, &mut tops));
@@ -103,7 +103,7 @@ impl<'a> Checked<'a> {
     }
 
     /// The symbols of a word.
-    pub(crate) fn word(&self, thread: usize, number: u32) -> Word<'a> {
+    pub(super) fn word(&self, thread: usize, number: u32) -> Word<'a> {
         &self.lemma.threads[self.groups.leader(thread)].words[number as usize]
     }
 

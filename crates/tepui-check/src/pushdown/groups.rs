@@ -9,11 +9,11 @@
 use std::iter::successors;
 
 use rustc_hash::FxHashMap;
-use tepui_cert::{Lemma, LemmaThread};
+use tepui_cert::pushdown::{Lemma, LemmaThread};
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
 /// Which threads of a lemma are interchangeable. A thread like no other is a group by itself.
-pub(crate) struct Groups {
+pub(super) struct Groups {
     /// For each thread the first one of its group.
     leaders: Vec<usize>,
     /// For each thread the one before and the one after it in its group; the thread itself, where there is none.
@@ -25,7 +25,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// The groups that a lemma claims, if its threads are interchangeable indeed. There are as many threads in the lemma
     /// as in the model.
-    pub(crate) fn new(model: &Model, lemma: &Lemma) -> Result<Self, String> {
+    pub(super) fn new(model: &Model, lemma: &Lemma) -> Result<Self, String> {
         let alone: Vec<_> = (0..lemma.threads.len()).collect();
         let neighbours = alone.iter().map(|&thread| (thread, thread)).collect();
         let mut groups = Self { leaders: alone.clone(), neighbours, led: Vec::new() };
@@ -49,40 +49,40 @@ impl Groups {
     }
 
     /// The first thread of a thread's group, where the words of the group are listed.
-    pub(crate) fn leader(&self, thread: usize) -> usize {
+    pub(super) fn leader(&self, thread: usize) -> usize {
         self.leaders[thread]
     }
 
     /// The threads of a group from its leader on.
-    pub(crate) fn members(&self, leader: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn members(&self, leader: usize) -> impl Iterator<Item = usize> {
         successors(Some(leader), |&thread| Some(self.neighbours[thread].1).filter(|&after| after != thread))
     }
 
     /// Whether every thread is a group by itself.
-    pub(crate) fn are_trivial(&self) -> bool {
+    pub(super) fn are_trivial(&self) -> bool {
         self.led.is_empty()
     }
 
     /// Whether a thread is a group by itself.
-    pub(crate) fn is_alone(&self, thread: usize) -> bool {
+    pub(super) fn is_alone(&self, thread: usize) -> bool {
         let (before, after) = self.neighbours[thread];
         before == after
     }
 
     /// Whether the thread before in the group has the same word. In a canonical row it is enough to look at the first of
     /// equal ones.
-    pub(crate) fn repeats(&self, row: &[u32], thread: usize) -> bool {
+    pub(super) fn repeats(&self, row: &[u32], thread: usize) -> bool {
         let (before, _) = self.neighbours[thread];
         before != thread && row[before + 1] == row[thread + 1]
     }
 
     /// Whether a row stands for its orbit.
-    pub(crate) fn is_canonical(&self, row: &[u32]) -> bool {
+    pub(super) fn is_canonical(&self, row: &[u32]) -> bool {
         self.led.iter().all(|&leader| self.members(leader).is_sorted_by_key(|thread| row[thread + 1]))
     }
 
     /// Makes any row canonical.
-    pub(crate) fn sort(&self, row: &mut [u32]) {
+    pub(super) fn sort(&self, row: &mut [u32]) {
         for &leader in &self.led {
             let mut cells: Vec<_> = self.members(leader).map(|thread| row[thread + 1]).collect();
             cells.sort_unstable();
@@ -92,7 +92,7 @@ impl Groups {
 
     /// Changes one thread's cell in a canonical row and makes it canonical again. Returns the thread that the cell comes to.
     #[inline]
-    pub(crate) fn put(&self, row: &mut [u32], thread: usize, cell: u32) -> usize {
+    pub(super) fn put(&self, row: &mut [u32], thread: usize, cell: u32) -> usize {
         row[thread + 1] = cell;
         if self.is_alone(thread) { thread } else { self.settle(row, thread) }
     }
@@ -113,7 +113,7 @@ impl Groups {
     ///
     /// For `n` cells with runs of `k1, k2, ...` equal ones there are `n! / (k1! k2! ...)` arrangements. Cell by cell each
     /// intermediate result is such a number again, so that every division is exact, and none is less than the one before.
-    pub(crate) fn orbit(&self, row: &[u32]) -> u64 {
+    pub(super) fn orbit(&self, row: &[u32]) -> u64 {
         let mut size = 1;
         for &leader in &self.led {
             let mut run = 0;

@@ -1,0 +1,146 @@
+//! Printing in Tepui's own form: what is printed reads back as the same model.
+//!
+//! Sets of stacks are printed as regular expressions, which are found by taking the nodes of the automaton away one
+//! after the other: what could be read through a node is written on the edges around it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use tepui_model::rendezvous::{Local, LocalSet, Model, StackSet, Target, Thread};
+
+/// The model in Tepui's own form.
+pub fn print_rpds(model: &Model) -> String {
+    let mut out = String::new();
+    for (number, action) in model.actions().iter().enumerate() {
+        let knowing = model.knowing(tepui_model::rendezvous::Action(number as u32));
+        let threads: Vec<_> = knowing.map(|thread| model.threads()[thread].name.as_str()).collect();
+        if !threads.is_empty() {
+            let _ = writeln!(out, "action {action}: {}", threads.join(", "));
+        }
+    }
+    for (number, (thread, local)) in model.threads().iter().zip(model.init()).enumerate() {
+        let _ = writeln!(out, "\nthread {} {{\n  init {}", thread.name, local_text(thread, local));
+        for rule in &thread.rules {
+            let _ = writeln!(out, "  {}", model.display_rule(number, rule));
+        }
+        out.push_str("}\n");
+    }
+    for property in model.properties() {
+        let targets: Vec<_> = property.never.iter().map(|target| target_text(model, target)).collect();
+        let targets = if targets.is_empty() { "nothing".to_owned() } else { targets.join(" or ") };
+        let _ = writeln!(out, "\nreach {}: {targets}", property.name);
+    }
+    out
+}
+
+fn local_text(thread: &Thread, local: &Local) -> String {
+    let symbols: Vec<_> = local.stack.iter().map(|&symbol| thread.symbol_name(symbol)).collect();
+    let stack = if symbols.is_empty() { "-".to_owned() } else { symbols.join(".") };
+    format!("{} {stack}", thread.control_name(local.control))
+}
+
+/// A target as it is written; sets that depend on the control state need a tuple for each of their parts.
+fn target_text(model: &Model, target: &Target) -> String {
+    let mut tuples = vec![Vec::new()];
+    for (thread, set) in model.threads().iter().zip(&target.locals) {
+        let Some(set) = set else { continue };
+        let parts = parts(thread, set);
+        let extend = |tuple: &Vec<String>| {
+            parts.iter().map(|part| tuple.iter().cloned().chain([part.clone()]).collect()).collect::<Vec<_>>()
+        };
+        tuples = tuples.iter().flat_map(extend).collect();
+    }
+    let text = |tuple: &Vec<String>| match tuple.is_empty() {
+        true => format!("{} at *", model.threads()[0].name),
+        false => tuple.join(", "),
+    };
+    tuples.iter().map(text).collect::<Vec<_>>().join(" or ")
+}
+
+/// A set as `thread at control stack`, once for each set of stacks that it has.
+fn parts(thread: &Thread, set: &LocalSet) -> Vec<String> {
+    let mut by_stacks: BTreeMap<&StackSet, Vec<&str>> = BTreeMap::new();
+    for (control, stacks) in set {
+        by_stacks.entry(stacks).or_default().push(thread.control_name(*control));
+    }
+    let part = |(stacks, controls): (&StackSet, Vec<&str>)| {
+        let control = match controls.as_slice() {
+            all if all.len() == thread.controls.len() => "*".to_owned(),
+            [one] => (*one).to_owned(),
+            several => format!("({})", several.join("|")),
+        };
+        let stack = match *stacks == StackSet::everything(thread.symbol_count()) {
+            true => "*".to_owned(),
+            false => expression(thread, stacks),
+        };
+        format!("{} at {control} {stack}", thread.name)
+    };
+    by_stacks.into_iter().map(part).collect()
+}
+
+/// Alternatives, each a regular expression that binds as strongly as a series does; the empty text is the empty word.
+type Choices = Vec<String>;
+
+/// A regular expression for a set of stacks.
+pub(super) fn expression(thread: &Thread, stacks: &StackSet) -> String {
+    let size = stacks.size();
+    let (start, end) = (size, size + 1);
+    let mut edges: BTreeMap<(usize, usize), Choices> = BTreeMap::new();
+    let any = thread.symbol_count() as usize - 1;
+    for node in 0..size {
+        let mut by_end: BTreeMap<usize, Choices> = BTreeMap::new();
+        for &(symbol, to) in stacks.edges(node as u32) {
+            by_end.entry(to as usize).or_default().push(thread.symbol_name(symbol).to_owned());
+        }
+        for (to, names) in by_end {
+            let choices = if names.len() == any && any > 1 { vec!["_".to_owned()] } else { names };
+            edges.insert((node, to), choices);
+        }
+        if stacks.accepts(node as u32) {
+            edges.insert((node, end), vec![String::new()]);
+        }
+    }
+    edges.insert((start, StackSet::START as usize), vec![String::new()]);
+    for node in (0..size).rev() {
+        let around = edges.remove(&(node, node)).map_or(String::new(), |loops| star(&loops));
+        let into: Vec<_> =
+            edges.iter().filter(|(edge, _)| edge.1 == node).map(|(edge, c)| (edge.0, c.clone())).collect();
+        let out: Vec<_> =
+            edges.iter().filter(|(edge, _)| edge.0 == node).map(|(edge, c)| (edge.1, c.clone())).collect();
+        edges.retain(|edge, _| edge.0 != node && edge.1 != node);
+        for (from, before) in &into {
+            for (to, after) in &out {
+                let through = series(&[&group(before), &around, &group(after)]);
+                let choices = edges.entry((*from, *to)).or_default();
+                if !choices.contains(&through) {
+                    choices.push(through);
+                }
+            }
+        }
+    }
+    match edges.remove(&(start, end)).unwrap_or_default().as_slice() {
+        [] => "-".to_owned(),
+        choices => choices.iter().map(|one| if one.is_empty() { "-" } else { one }).collect::<Vec<_>>().join("|"),
+    }
+}
+
+fn series(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".")
+}
+
+/// Alternatives as a part of a series.
+fn group(choices: &Choices) -> String {
+    match choices.as_slice() {
+        [one] => one.clone(),
+        several => {
+            let names: Vec<_> = several.iter().map(|one| if one.is_empty() { "-" } else { one }).collect();
+            format!("({})", names.join("|"))
+        }
+    }
+}
+
+fn star(choices: &Choices) -> String {
+    let inner = group(choices);
+    let single = !inner.contains(['.', '*', '+', '?', '|']) || (choices.len() > 1 && inner.starts_with('('));
+    if single { format!("{inner}*") } else { format!("({inner})*") }
+}

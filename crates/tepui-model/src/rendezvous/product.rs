@@ -1,0 +1,457 @@
+//! A communicating system as a concurrent pushdown system, so that everything that is known about those applies.
+//!
+//! The shared state is a *phase*. In the phase `Run` any thread may start a step; the threads that an action needs then
+//! move one after the other, in ascending order, and no other thread can move before the last of them is done. So a
+//! state of the product in `Run` is a state of the system, and the others are on the way between two of them, or are
+//! stuck because a thread that is needed cannot move; a step of the system is a series of steps of the product.
+//!
+//! The control state of a thread lies in the top frame of its stack, together with the symbol; the frames beneath hold
+//! plain symbols. What comes to light after a pop gets its control state in a step of its own. A frame `floor` at the
+//! bottom keeps the stack from becoming empty, so that there is always a place for the control state.
+//!
+//! Which stacks a query means may depend on more than their tops. So each frame also knows in which node of the query's
+//! automata the stack beneath it ends, as far as that matters for what lies above: then whether a whole local state is
+//! meant shows in its top frame. A query is answered by a chain of phases: the first of its threads looks at its own top
+//! frame and passes on, and so on, until the last one enters the phase `Bad`, which no property of the product allows.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
+
+use super::{Action, Control, Local, LocalSet, Model, Move, Rule, StackSet, Symbol};
+use crate::pushdown;
+use crate::pushdown::Shared;
+
+/// A communicating system as a pushdown system, and the way back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Product {
+    model: pushdown::Model,
+    /// For each rule of each thread the rule of the system that it stands for; those beside it only finish or observe.
+    origin: Vec<Vec<Option<u32>>>,
+}
+
+/// The product of a system's threads. Its properties are those of the system, by their names.
+pub fn product(model: &Model) -> Product {
+    let mut build = Build { model, phases: Numbered::default(), threads: Vec::new() };
+    build.phases.number(Phase::Run);
+    for thread in 0..model.threads().len() {
+        let built = build.thread(thread);
+        build.threads.push(built);
+    }
+    build.finish()
+}
+
+impl Product {
+    /// The pushdown system.
+    pub fn model(&self) -> &pushdown::Model {
+        &self.model
+    }
+
+    /// The steps of the system that steps of the product, given as threads and rules, stand for.
+    pub fn steps(&self, system: &Model, steps: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<Move>> {
+        let mut found: Vec<Vec<Move>> = Vec::new();
+        let mut missing = 0;
+        for (thread, rule) in steps {
+            let Some(rule) = self.origin[thread][rule] else { continue };
+            let rule = rule as usize;
+            if missing == 0 {
+                let action = system.threads()[thread].rules[rule].action;
+                missing = action.map_or(1, |action| system.knowing(action).count());
+                found.push(Vec::new());
+            }
+            found.last_mut().into_iter().for_each(|moves| moves.push(Move { thread, rule }));
+            missing -= 1;
+        }
+        found
+    }
+}
+
+/// A value of the shared state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Phase {
+    /// Any thread may start a step.
+    Run,
+    /// So many of the threads that an action needs have moved.
+    Meeting { action: Action, moved: usize },
+    /// A thread has popped a frame and will be in a control state; another phase comes next.
+    Returning { thread: usize, control: Control, next: u32 },
+    /// A thread is writing a right-hand side of more than two symbols.
+    Writing { thread: usize },
+    /// So many of the threads that a target of a property is about are in their sets.
+    Seen { property: usize, target: usize, threads: usize },
+    /// The property is violated.
+    Bad { property: usize },
+}
+
+/// A symbol of the product. The last field of each is where the automata of the queries are beneath the frame.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Frame {
+    Top(Control, Symbol, u32),
+    Under(Symbol, u32),
+    /// The rule has so many symbols left to write.
+    Writing {
+        rule: usize,
+        left: usize,
+        below: u32,
+    },
+}
+
+/// Things with numbers in the order in which they were found.
+struct Numbered<T> {
+    list: Vec<T>,
+    numbers: HashMap<T, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), numbers: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    fn number(&mut self, thing: T) -> u32 {
+        let next = self.list.len() as u32;
+        let number = *self.numbers.entry(thing.clone()).or_insert(next);
+        if number == next {
+            self.list.push(thing);
+        }
+        number
+    }
+}
+
+/// The automata that queries run over the stacks of one thread.
+struct Observers<'a> {
+    sets: Vec<&'a StackSet>,
+    /// Where they are, as far as it matters for what is read next: nodes that read alike count as one.
+    places: Numbered<Vec<Option<u32>>>,
+}
+
+impl<'a> Observers<'a> {
+    fn of(model: &'a Model, thread: usize) -> Self {
+        let mut sets: Vec<&StackSet> = Vec::new();
+        for set in
+            model.properties().iter().flat_map(|property| &property.never).filter_map(|t| t.locals[thread].as_ref())
+        {
+            for stacks in set.values() {
+                if !sets.contains(&stacks) {
+                    sets.push(stacks);
+                }
+            }
+        }
+        Self { sets, places: Numbered::default() }
+    }
+
+    /// Where the automata are beneath the lowest symbol.
+    fn ground(&mut self) -> u32 {
+        let nodes = self.sets.iter().map(|_| Some(StackSet::START)).collect::<Vec<_>>();
+        self.place(&nodes)
+    }
+
+    fn place(&mut self, nodes: &[Option<u32>]) -> u32 {
+        let alike = |(set, node): (&&StackSet, &Option<u32>)| {
+            let edges = set.edges((*node)?);
+            let first = (0..set.size() as u32).find(|&other| set.edges(other) == edges);
+            first.filter(|_| !edges.is_empty())
+        };
+        let place = self.sets.iter().zip(nodes).map(alike).collect();
+        self.places.number(place)
+    }
+
+    /// Where each automaton is after a symbol; the floor is no symbol to them.
+    fn read(&self, below: u32, symbol: Symbol) -> Vec<Option<u32>> {
+        let place = &self.places.list[below as usize];
+        let read = |(set, node): (&&StackSet, &Option<u32>)| match symbol.is_bottom() {
+            true => Some(StackSet::START),
+            false => set.next((*node)?, symbol),
+        };
+        self.sets.iter().zip(place).map(read).collect()
+    }
+
+    /// Where the automata are above a symbol.
+    fn above(&mut self, below: u32, symbol: Symbol) -> u32 {
+        let nodes = self.read(below, symbol);
+        self.place(&nodes)
+    }
+
+    fn meant(&self, set: &LocalSet, (control, symbol, below): (Control, Symbol, u32)) -> bool {
+        let Some(stacks) = set.get(&control) else { return false };
+        let index = self.sets.iter().position(|known| *known == stacks);
+        let node = index.and_then(|index| self.read(below, symbol)[index]);
+        node.is_some_and(|node| stacks.accepts(node))
+    }
+}
+
+/// What has been built of one thread.
+struct Built {
+    frames: Numbered<Frame>,
+    rules: Vec<pushdown::Rule>,
+    origin: Vec<Option<u32>>,
+    init: Vec<u32>,
+}
+
+struct Build<'a> {
+    model: &'a Model,
+    phases: Numbered<Phase>,
+    threads: Vec<Built>,
+}
+
+/// The state of building one thread.
+struct Builder<'a, 'b> {
+    model: &'a Model,
+    thread: usize,
+    by_head: BTreeMap<(Control, Symbol), Vec<usize>>,
+    observers: Observers<'a>,
+    phases: &'b mut Numbered<Phase>,
+    built: Built,
+    /// Phases of returning that have been entered, and frames that may come to light; each with each makes a rule.
+    returns: Numbered<(Control, u32)>,
+    unders: Numbered<(Symbol, u32)>,
+}
+
+impl<'a> Build<'a> {
+    fn thread(&mut self, thread: usize) -> Built {
+        let mut by_head: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (number, rule) in self.model.threads()[thread].rules.iter().enumerate() {
+            by_head.entry((rule.from, rule.top)).or_default().push(number);
+        }
+        let mut builder = Builder {
+            model: self.model,
+            thread,
+            by_head,
+            observers: Observers::of(self.model, thread),
+            phases: &mut self.phases,
+            built: Built { frames: Numbered::default(), rules: Vec::new(), origin: Vec::new(), init: Vec::new() },
+            returns: Numbered::default(),
+            unders: Numbered::default(),
+        };
+        builder.start();
+        builder.expand();
+        builder.observe();
+        builder.built
+    }
+
+    fn finish(self) -> Product {
+        let Self { model, phases, threads } = self;
+        let shared = pushdown::Names::List(unique(phases.list.iter().map(|phase| phase_name(model, *phase, &phases))));
+        let bad: HashMap<usize, u32> = (phases.list.iter().zip(0..))
+            .filter_map(|(phase, number)| match phase {
+                Phase::Bad { property } => Some((*property, number)),
+                _ => None,
+            })
+            .collect();
+        let never = |property: usize| {
+            let pattern =
+                |&phase: &u32| pushdown::Pattern { shared: Some(Shared(phase)), tops: vec![None; threads.len()] };
+            bad.get(&property).map(pattern).into_iter().collect()
+        };
+        let properties = (model.properties().iter().enumerate())
+            .map(|(number, property)| pushdown::Property { name: property.name.clone(), never: never(number) })
+            .collect();
+        let stack = |built: &Built| built.init.iter().map(|&frame| Symbol(frame)).collect();
+        let init = pushdown::State { shared: Shared(0), stacks: threads.iter().map(stack).collect() };
+        let origin = threads.iter().map(|built| built.origin.clone()).collect();
+        let threads = threads.into_iter().zip(model.threads()).map(|(built, thread)| pushdown::Thread {
+            name: thread.name.clone(),
+            symbols: unique(built.frames.list.iter().map(|frame| frame_name(thread, *frame))),
+            rules: built.rules,
+        });
+        let product = pushdown::Model::new(shared, threads.collect(), init, properties);
+        match product {
+            Ok(model) => Product { model, origin },
+            Err(malformed) => unreachable!("the product is well formed: {malformed}"),
+        }
+    }
+}
+
+impl Builder<'_, '_> {
+    fn frame(&mut self, frame: Frame) -> u32 {
+        self.built.frames.number(frame) + 1
+    }
+
+    fn under(&mut self, symbol: Symbol, below: u32) -> u32 {
+        self.unders.number((symbol, below));
+        self.frame(Frame::Under(symbol, below))
+    }
+
+    /// The frames of the initial stack.
+    fn start(&mut self) {
+        let Local { control, stack } = &self.model.init()[self.thread];
+        let mut below = self.observers.ground();
+        let symbols: Vec<_> = [Symbol::BOTTOM].into_iter().chain(stack.iter().copied()).collect();
+        for (index, &symbol) in symbols.iter().enumerate() {
+            let frame = match index + 1 == symbols.len() {
+                true => self.frame(Frame::Top(*control, symbol, below)),
+                false => self.under(symbol, below),
+            };
+            self.built.init.push(frame);
+            below = self.observers.above(below, symbol);
+        }
+    }
+
+    /// Adds rules until nothing new can come to lie on a stack.
+    fn expand(&mut self) {
+        let (mut frames, mut pairs) = (0, (0, 0));
+        loop {
+            if frames < self.built.frames.list.len() {
+                let frame = self.built.frames.list[frames];
+                frames += 1;
+                match frame {
+                    Frame::Top(control, symbol, below) => {
+                        let rules = self.by_head.get(&(control, symbol)).cloned().unwrap_or_default();
+                        rules.into_iter().for_each(|rule| self.rule(rule, frame, below));
+                    }
+                    Frame::Under(..) => {}
+                    Frame::Writing { rule, left, below } => {
+                        let phase = self.phases.number(Phase::Writing { thread: self.thread });
+                        self.write((phase, frame), (rule, left), below, None);
+                    }
+                }
+                continue;
+            }
+            let (returns, unders) = (self.returns.list.len(), self.unders.list.len());
+            if pairs == (returns, unders) {
+                return;
+            }
+            for r in 0..returns {
+                for u in if r < pairs.0 { pairs.1 } else { 0 }..unders {
+                    self.come_to_light(self.returns.list[r], self.unders.list[u]);
+                }
+            }
+            pairs = (returns, unders);
+        }
+    }
+
+    fn come_to_light(&mut self, (control, next): (Control, u32), (symbol, below): (Symbol, u32)) {
+        let phase = self.phases.number(Phase::Returning { thread: self.thread, control, next });
+        let top = self.frame(Frame::Top(control, symbol, below));
+        self.add((phase, Frame::Under(symbol, below)), next, pushdown::Action::Overwrite(Symbol(top)), None);
+    }
+
+    /// The phases before and after a rule.
+    fn phases_of(&mut self, rule: &Rule) -> (u32, u32) {
+        let run = self.phases.number(Phase::Run);
+        let Some(action) = rule.action else { return (run, run) };
+        let needed: Vec<_> = self.model.knowing(action).collect();
+        let place = needed.iter().position(|&thread| thread == self.thread).unwrap_or(0);
+        let mut phase = |moved: usize| match moved == 0 || moved == needed.len() {
+            true => run,
+            false => self.phases.number(Phase::Meeting { action, moved }),
+        };
+        (phase(place), phase(place + 1))
+    }
+
+    fn rule(&mut self, number: usize, frame: Frame, below: u32) {
+        let rule = &self.model.threads()[self.thread].rules[number];
+        let (before, _) = self.phases_of(rule);
+        let symbols = rule.right.len() + usize::from(rule.top.is_bottom());
+        self.write((before, frame), (number, symbols), below, Some(number as u32));
+    }
+
+    /// Writes the topmost `left` symbols of a rule's right-hand side, or two of them and leaves the rest to later.
+    fn write(&mut self, head: (u32, Frame), (number, left): (usize, usize), below: u32, origin: Option<u32>) {
+        let rule = self.model.threads()[self.thread].rules[number].clone();
+        let (_, after) = self.phases_of(&rule);
+        let word: Vec<_> =
+            rule.right.iter().copied().chain(rule.top.is_bottom().then_some(Symbol::BOTTOM)).take(left).collect();
+        let (to, action) = match *word.as_slice() {
+            [] => {
+                self.returns.number((rule.to, after));
+                let phase = Phase::Returning { thread: self.thread, control: rule.to, next: after };
+                (self.phases.number(phase), pushdown::Action::Pop)
+            }
+            [symbol] => (after, pushdown::Action::Overwrite(Symbol(self.frame(Frame::Top(rule.to, symbol, below))))),
+            [.., lower] => {
+                let above = self.observers.above(below, lower);
+                let lower = self.under(lower, below);
+                let (to, top) = match left {
+                    2 => (after, Frame::Top(rule.to, word[0], above)),
+                    _ => {
+                        let phase = self.phases.number(Phase::Writing { thread: self.thread });
+                        (phase, Frame::Writing { rule: number, left: left - 1, below: above })
+                    }
+                };
+                (to, pushdown::Action::Push { top: Symbol(self.frame(top)), below: Symbol(lower) })
+            }
+        };
+        self.add(head, to, action, origin);
+    }
+
+    fn add(&mut self, (from, top): (u32, Frame), to: u32, action: pushdown::Action, origin: Option<u32>) {
+        let line = origin.map_or(0, |rule| self.model.threads()[self.thread].rules[rule as usize].line);
+        let top = Symbol(self.frame(top));
+        self.built.rules.push(pushdown::Rule { from: Shared(from), top, to: Shared(to), action, line });
+        self.built.origin.push(origin);
+    }
+
+    /// Adds the rules with which the thread takes part in answering queries.
+    fn observe(&mut self) {
+        for (property, target) in targets(self.model) {
+            let locals = &self.model.properties()[property].never[target].locals;
+            let mut asked: Vec<_> = (0..locals.len()).filter(|&thread| locals[thread].is_some()).collect();
+            if asked.is_empty() {
+                asked.push(0); // Any state is meant; someone has to say so.
+            }
+            let Some(place) = asked.iter().position(|&thread| thread == self.thread) else { continue };
+            let mut phase = |threads: usize| {
+                self.phases.number(match threads {
+                    0 => Phase::Run,
+                    _ if threads == asked.len() => Phase::Bad { property },
+                    _ => Phase::Seen { property, target, threads },
+                })
+            };
+            let (from, to) = (phase(place), phase(place + 1));
+            for frame in self.built.frames.list.clone() {
+                let Frame::Top(control, symbol, below) = frame else { continue };
+                let meant = |set: &LocalSet| self.observers.meant(set, (control, symbol, below));
+                if locals[self.thread].as_ref().is_none_or(meant) {
+                    let same = Symbol(self.frame(frame));
+                    self.add((from, frame), to, pushdown::Action::Overwrite(same), None);
+                }
+            }
+        }
+    }
+}
+
+fn targets(model: &Model) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let counts: Vec<_> = model.properties().iter().map(|property| property.never.len()).collect();
+    counts.into_iter().enumerate().flat_map(|(property, count)| (0..count).map(move |target| (property, target)))
+}
+
+fn phase_name(model: &Model, phase: Phase, phases: &Numbered<Phase>) -> String {
+    match phase {
+        Phase::Run => "run".to_owned(),
+        Phase::Meeting { action, moved } => format!("{}@{moved}", model.action_name(Some(action))),
+        Phase::Returning { thread, control, next } => {
+            let next = phases.list.get(next as usize).map_or(String::new(), |next| phase_name(model, *next, phases));
+            let thread = &model.threads()[thread];
+            format!("return@{}@{}@{next}", thread.name, thread.control_name(control))
+        }
+        Phase::Writing { thread } => format!("write@{}", model.threads()[thread].name),
+        Phase::Seen { property, target, threads } => {
+            format!("seen@{}@{}@{threads}", model.properties()[property].name, target + 1)
+        }
+        Phase::Bad { property } => format!("bad@{}", model.properties()[property].name),
+    }
+}
+
+fn frame_name(thread: &super::Thread, frame: Frame) -> String {
+    let symbol = |symbol: Symbol| if symbol.is_bottom() { "floor" } else { thread.symbol_name(symbol) }.to_owned();
+    match frame {
+        Frame::Top(control, top, _) => format!("{}@{}", symbol(top), thread.control_name(control)),
+        Frame::Under(below, _) => symbol(below),
+        Frame::Writing { rule, left, .. } => format!("rule{}@{left}", rule + 1),
+    }
+}
+
+/// Names that are words of the pushdown notation, and all different.
+fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let word = |name: String| name.replace(|c: char| !c.is_ascii_alphanumeric() && !"_'@$".contains(c), "_");
+    let mut list = Vec::new();
+    for name in names.map(word) {
+        let others = (2..).map(|number: u64| format!("{name}${number}"));
+        let free = [name.clone()].into_iter().chain(others).find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.insert(free.clone());
+        list.push(free);
+    }
+    list
+}

@@ -1,0 +1,85 @@
+//! What `tepui show` says about models whose threads meet in actions.
+
+use std::fmt::Write as _;
+
+use comfy_table::Table;
+use tepui_lang::rendezvous::print_rpds;
+use tepui_model::rendezvous::{Action, Model, Thread, product};
+use tepui_report::{count, grouped};
+
+/// Actions that are listed of many.
+const MOST_ACTIONS: usize = 40;
+
+/// A summary for people.
+pub(super) fn summary(file: &str, model: &Model) -> String {
+    let mut out = format!("{file}: a communicating pushdown system\n\n");
+    let _ = writeln!(out, "  threads        {}", model.threads().len());
+    let _ = writeln!(out, "  actions        {}", grouped(model.actions().len() as u64));
+    let _ = writeln!(out, "  initial state  {}", model.display_state(model.init(), usize::MAX));
+    let product = product(model);
+    let phases = count(u64::from(product.model().shared().count()), "phase");
+    let rules: usize = product.model().threads().iter().map(|thread| thread.rules.len()).sum();
+    let _ = writeln!(out, "  product        {phases}, {}", count(rules as u64, "rule"));
+    let _ = writeln!(out, "  digest         {}\n", model.digest());
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(["thread", "control states", "symbols", "rules", "internal", "actions"]);
+    for thread in model.threads() {
+        let numbers =
+            [thread.controls.len(), thread.symbols.len(), thread.rules.len(), internal(thread), thread.knows.len()];
+        table.add_row([thread.name.clone()].into_iter().chain(numbers.map(|number| number.to_string())));
+    }
+    out.extend(table.to_string().lines().map(|line| format!(" {}\n", line.trim_end())));
+    out.push('\n');
+    for (number, action) in model.actions().iter().enumerate().take(MOST_ACTIONS) {
+        let _ = writeln!(out, "  action {action}: {}", knowing(model, number).join(", "));
+    }
+    if model.actions().len() > MOST_ACTIONS {
+        let _ = writeln!(out, "  ... and {} more", model.actions().len() - MOST_ACTIONS);
+    }
+    out.push('\n');
+    // Queries are told as they are written.
+    let printed = print_rpds(model);
+    out.extend(printed.lines().filter(|line| line.starts_with("reach ")).map(|line| format!("  {line}\n")));
+    if model.properties().is_empty() {
+        out.push_str("  no query\n");
+    }
+    out
+}
+
+/// A summary for programs.
+pub(super) fn json(file: &str, model: &Model) -> String {
+    let threads = model.threads().iter().map(|thread| {
+        serde_json::json!({
+            "name": thread.name, "control_states": thread.controls.len(), "symbols": thread.symbols.len(),
+            "rules": thread.rules.len(), "internal": internal(thread), "actions": thread.knows.len(),
+        })
+    });
+    let actions = model
+        .actions()
+        .iter()
+        .enumerate()
+        .map(|(number, name)| serde_json::json!({ "name": name, "threads": knowing(model, number) }));
+    let properties = model
+        .properties()
+        .iter()
+        .map(|property| serde_json::json!({ "name": property.name, "targets": property.never.len() }));
+    let document = serde_json::json!({
+        "tepui_version": env!("CARGO_PKG_VERSION"),
+        "file": file,
+        "model_digest": model.digest().to_string(),
+        "init": model.display_state(model.init(), usize::MAX),
+        "threads": threads.collect::<Vec<_>>(),
+        "actions": actions.collect::<Vec<_>>(),
+        "properties": properties.collect::<Vec<_>>(),
+    });
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+fn internal(thread: &Thread) -> usize {
+    thread.rules.iter().filter(|rule| rule.action.is_none()).count()
+}
+
+fn knowing(model: &Model, action: usize) -> Vec<&str> {
+    model.knowing(Action(action as u32)).map(|thread| model.threads()[thread].name.as_str()).collect()
+}

@@ -1,0 +1,145 @@
+//! From a communicating system to an outcome.
+//!
+//! There are two ways to an answer. The product of the threads is a pushdown system, so closure applies to it: a fair
+//! search that finds shallow violations at once, and often enough a proof. And the languages of the threads can be
+//! compared, by the engine that this kind of model is known for. Both run side by side; who answers with the least work
+//! is heard, and says by its name which of the two it was.
+
+use std::sync::{Mutex, PoisonError};
+
+use tepui_cert::rendezvous::{Step, Trace};
+use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Outcome, Round, Stop, Task, drive, race};
+use tepui_engines::closure::{self, Closure};
+use tepui_engines::rendezvous::Rendezvous;
+use tepui_model::rendezvous::{Model, Product, product};
+
+use crate::{Choice, Options};
+
+/// How much work closure may do alone before languages are compared beside it: a fraction of a second.
+const HEAD_START_OF_CLOSURE: u64 = 500_000;
+
+/// How much work may go into languages alone before there is a search beside it: a second or so.
+const HEAD_START_OF_LANGUAGES: u64 = 4_000_000;
+
+/// Whether an engine can be chosen for communicating systems.
+pub fn applies_to_rendezvous(choice: Choice) -> bool {
+    matches!(choice, Choice::Auto | Choice::Rendezvous | Choice::Closure)
+}
+
+/// Verifies the properties of a model, of which there must be one. Engines that do not apply are taken for `auto`.
+pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> Outcome {
+    let task = Task {
+        properties: model.properties().iter().map(|property| property.name.clone()).collect(),
+        bound_limit: options.bound_limit.clone(),
+        prove: options.prove,
+        list_views: false,
+    };
+    let obstacles = Mutex::new(Vec::new());
+    let languages = |after: u64| {
+        let (task, obstacles) = (&task, &obstacles);
+        Entrant::after(after, move |budget| {
+            let outcome = drive(&mut Rendezvous::new(model, options.rendezvous), task, budget);
+            *obstacles.lock().unwrap_or_else(PoisonError::into_inner) = outcome.obstacles.clone();
+            outcome
+        })
+    };
+    let product = product(model);
+    let chosen = closure::Options { view_depth: 1, symmetry: options.symmetry, cores: options.cores };
+    // The bound that is asked for is one on the length of words, unless closure is asked.
+    let own =
+        Task { bound_limit: task.bound_limit.clone().filter(|_| options.engine == Choice::Closure), ..task.clone() };
+    let closure = |after: u64| {
+        let (product, own) = (&product, &own);
+        Entrant::after(after, move |budget| {
+            chosen.cores.run(|| {
+                let engine = Box::new(Closure::new(product.model(), chosen));
+                drive(&mut OnProduct { engine, product, model }, own, budget)
+            })
+        })
+    };
+    let mut entrants = match options.engine {
+        Choice::Closure => vec![closure(0)],
+        Choice::Rendezvous => vec![languages(0), closure(HEAD_START_OF_LANGUAGES)],
+        _ => vec![closure(0), languages(HEAD_START_OF_CLOSURE)],
+    };
+    if !options.prove || options.bound_limit.is_some() {
+        entrants.truncate(1); // A bound is one of the engine that was chosen.
+    }
+    let outcome = race(entrants, budget, options.cores.threads);
+    let mut outcome =
+        outcome.unwrap_or_else(|| Outcome::not_applicable("rendezvous", "actions", &task, "no engine applies"));
+    if !outcome.conclusive() && outcome.engine != "rendezvous" {
+        outcome.obstacles.extend(obstacles.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    outcome
+}
+
+/// An engine that works on the product, and speaks about the system.
+struct OnProduct<'a> {
+    engine: Box<dyn Engine + 'a>,
+    product: &'a Product,
+    model: &'a Model,
+}
+
+impl Engine for OnProduct<'_> {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn resource(&self) -> &'static str {
+        self.engine.resource()
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        ["state of the product", "states of the product"]
+    }
+
+    fn limits_schedules(&self) -> bool {
+        false
+    }
+
+    fn next_bound(&self) -> Bound {
+        self.engine.next_bound()
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Round {
+        self.engine.explore(budget)
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        self.engine.converged(budget)
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let (found, _) = self.engine.trace(property, budget)?;
+        let defect = || Stop::GaveUp("a trace of the product does not execute; this is a defect".to_owned());
+        let found = found.as_pushdown().ok_or_else(defect)?;
+        let steps = found.steps.iter().map(|step| (step.thread, step.rule));
+        let stated = &self.model.properties()[property];
+        let mut trace = Trace {
+            model: self.model.digest(),
+            property: stated.name.clone(),
+            never: stated.digest(),
+            start: self.model.init().clone(),
+            steps: Vec::new(),
+        };
+        for moves in self.product.steps(self.model, steps) {
+            budget.spend(1)?;
+            let after = self.model.step(trace.last(), &moves).ok_or_else(defect)?;
+            trace.steps.push(Step { moves, after });
+        }
+        Ok((trace.into(), None))
+    }
+
+    fn views(&self) -> Vec<String> {
+        self.engine.views()
+    }
+
+    fn violating(&self) -> Vec<String> {
+        Vec::new() // Those are views of the product, which mean nothing to anyone.
+    }
+
+    fn obstacles(&self) -> Vec<String> {
+        self.engine.obstacles()
+    }
+}

@@ -1,0 +1,74 @@
+//! Communicating systems: languages, refinement, the product, certificates and traces, against slow readings of the
+//! definitions.
+//!
+//! `TEPUI_RANDOM_SYSTEMS=N` runs N systems in each test instead of the usual number.
+
+#![allow(clippy::unwrap_used)]
+
+mod agreement;
+mod examples;
+mod forgeries;
+mod languages;
+mod spade;
+
+use tepui::{Choice, Cores, Options, Policy, Refinement, self_check, verify_rendezvous};
+use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_lang::rendezvous::read_rpds;
+use tepui_lang::source::Source;
+use tepui_model::rendezvous::Model;
+
+fn systems(usual: u64) -> std::ops::Range<u64> {
+    0..std::env::var("TEPUI_RANDOM_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+/// The languages alone, up to a length of words.
+fn refine(model: &Model, refinement: Refinement, longest: u32) -> Outcome {
+    run(model, Choice::Rendezvous, refinement, Some(longest))
+}
+
+/// An engine, whose answer must survive the independent check.
+fn run(model: &Model, engine: Choice, rendezvous: Refinement, longest: Option<u32>) -> Outcome {
+    let bound_limit = longest.map(|longest| vec![longest]);
+    let options = Options { engine, rendezvous, bound_limit, cores: Cores::new(1), ..Options::default() };
+    let mut outcome = verify_rendezvous(model, &options, &Budget::unlimited());
+    self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{rendezvous:?}: {why}\n{}", text(model)));
+    outcome
+}
+
+fn text(model: &Model) -> String {
+    tepui_lang::rendezvous::print_rpds(model)
+}
+
+fn parse(text: &str) -> Model {
+    let source = Source::new("model", text.as_bytes());
+    read_rpds(&source, None).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).model
+}
+
+/// The greatest length up to which words were exact.
+fn longest(outcome: &Outcome) -> u32 {
+    let last = outcome.iterations.last().unwrap();
+    last.approximations.iter().flat_map(|one| &one.lengths).copied().max().unwrap()
+}
+
+/// How many actions the trace of the first property has, and its longest projection to a thread.
+fn word_lengths(model: &Model, outcome: &Outcome) -> Option<(u32, u32)> {
+    let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { return None };
+    let trace = refuted.trace().as_rendezvous().unwrap();
+    let mut projections = vec![0; model.threads().len()];
+    let mut length = 0;
+    for step in &trace.steps {
+        if model.rule(step.moves[0]).unwrap().action.is_some() {
+            length += 1;
+            step.moves.iter().for_each(|own| projections[own.thread] += 1);
+        }
+    }
+    Some((length, projections.into_iter().max().unwrap()))
+}
+
+fn with(policy: Policy) -> Refinement {
+    Refinement { policy, ..Refinement::default() }
+}
+
+fn unknown(outcome: &Outcome) -> bool {
+    outcome.status() == Status::Unknown
+}
