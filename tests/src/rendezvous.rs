@@ -146,8 +146,8 @@ pub fn words(thread: &Thread, init: &Local, set: Option<&LocalSet>, most: usize,
     (found, complete)
 }
 
-/// A random system: 1 to 3 threads, 1 to 4 actions, each known to some of them, 1 or 2 control states, 1 to 3 symbols and 1
-/// to 6 rules a thread, and one property with 1 or 2 targets.
+/// A random system: 1 to 3 threads, 1 to 4 actions, each known to some of them, 1 or 2 control states, 1 to 3 symbols and 2
+/// to 8 rules a thread, and one property with 1 or 2 targets, some of them near the end of a random run.
 pub fn small_model(rng: &mut Rng) -> Model {
     let (threads, actions) = (rng.usize(1..=3), rng.u32(1..=4));
     let mut known: Vec<BTreeSet<Action>> = vec![BTreeSet::new(); threads];
@@ -172,15 +172,19 @@ pub fn small_model(rng: &mut Rng) -> Model {
         })
         .collect();
     let names = (0..actions).map(|action| format!("a{action}")).collect();
-    let targets = (0..rng.usize(1..=2)).map(|_| target(rng, &threads)).collect();
-    let property = Property { name: "q".to_owned(), never: targets };
-    Model::new(names, threads, init, vec![property]).unwrap_or_else(|malformed| unreachable!("{malformed}"))
+    let bare = Model::new(names, threads, init, Vec::new()).unwrap_or_else(|malformed| unreachable!("{malformed}"));
+    let targets = (0..rng.usize(1..=2)).map(|_| match rng.bool() {
+        true => target(rng, bare.threads()),
+        false => target_after_run(rng, &bare),
+    });
+    let property = Property { name: "q".to_owned(), never: targets.collect() };
+    bare.with_properties(vec![property]).unwrap_or_else(|malformed| unreachable!("{malformed}"))
 }
 
 fn rules(rng: &mut Rng, controls: u32, symbols: u32, knows: &BTreeSet<Action>, init: Option<&Local>) -> Vec<Rule> {
     let labels: Vec<_> = knows.iter().copied().collect();
     let mut rules: Vec<Rule> = Vec::new();
-    for _ in 0..rng.usize(1..=6) {
+    for _ in 0..rng.usize(2..=8) {
         // Most rules start where something leads to: at the initial local state, or after another rule.
         let heads: Vec<_> = (rules.iter().filter_map(|rule| Some((rule.to, *rule.right.first()?))))
             .chain(init.map(|local| (local.control, local.top())))
@@ -191,13 +195,46 @@ fn rules(rng: &mut Rng, controls: u32, symbols: u32, knows: &BTreeSet<Action>, i
         rules.push(Rule {
             from,
             top,
-            action: if labels.is_empty() || rng.u8(0..4) == 0 { None } else { Some(labels[rng.usize(0..labels.len())]) },
+            action: if labels.is_empty() || rng.u8(0..6) == 0 { None } else { Some(labels[rng.usize(0..labels.len())]) },
             to: Control(rng.u32(0..controls)),
             right: (0..length).map(|_| Symbol(rng.u32(1..=symbols))).collect(),
             line: 0,
         });
     }
     rules
+}
+
+/// The end of a random run, perhaps with one thread somewhere else.
+fn target_after_run(rng: &mut Rng, model: &Model) -> Target {
+    let mut state = model.init().clone();
+    for _ in 0..rng.usize(3..=14) {
+        let next = successors(model, &state);
+        let low: Vec<_> = next.into_iter().filter(|(_, state)| state.iter().all(|local| local.stack.len() < 6)).collect();
+        if low.is_empty() {
+            break;
+        }
+        state = low[rng.usize(0..low.len())].1.clone();
+    }
+    let mut locals: Vec<_> = state.iter().map(|local| Some([(local.control, only(&local.stack))].into())).collect();
+    let other = rng.usize(0..locals.len());
+    match rng.u8(0..3) {
+        0 => locals[other] = None,
+        1 => locals[other] = Some(local_set(rng, &model.threads()[other])),
+        _ => {}
+    }
+    Target { locals }
+}
+
+fn only(stack: &[Symbol]) -> StackSet {
+    let mut draft = Draft::default();
+    let mut end = Draft::START;
+    for &symbol in stack {
+        let next = draft.node();
+        draft.edge(end, Some(symbol), next);
+        end = next;
+    }
+    draft.accept(end);
+    draft.build(64).unwrap_or_else(|_| unreachable!("a stack of a few symbols"))
 }
 
 fn target(rng: &mut Rng, threads: &[Thread]) -> Target {

@@ -45,15 +45,12 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
     };
     let product = product(model);
     let chosen = closure::Options { view_depth: 1, symmetry: options.symmetry, cores: options.cores };
-    // The bound that is asked for is one on the length of words, unless closure is asked.
-    let own =
-        Task { bound_limit: task.bound_limit.clone().filter(|_| options.engine == Choice::Closure), ..task.clone() };
     let closure = |after: u64| {
-        let (product, own) = (&product, &own);
+        let (product, task) = (&product, &task);
         Entrant::after(after, move |budget| {
             chosen.cores.run(|| {
                 let engine = Box::new(Closure::new(product.model(), chosen));
-                drive(&mut OnProduct { engine, product, model }, own, budget)
+                drive(&mut OnProduct { engine, product, model }, task, budget)
             })
         })
     };
@@ -62,8 +59,8 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
         Choice::Rendezvous => vec![languages(0), closure(HEAD_START_OF_LANGUAGES)],
         _ => vec![closure(0), languages(HEAD_START_OF_CLOSURE)],
     };
-    if !options.prove || options.bound_limit.is_some() {
-        entrants.truncate(1); // A bound is one of the engine that was chosen.
+    if !options.prove || (options.engine == Choice::Rendezvous && options.bound_limit.is_some()) {
+        entrants.truncate(1); // The bound is one of the engine that was chosen.
     }
     let outcome = race(entrants, budget, options.cores.threads);
     let mut outcome =

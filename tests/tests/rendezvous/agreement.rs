@@ -6,12 +6,24 @@ use fastrand::Rng;
 use tepui::{Abstraction, Choice, Policy, Refinement};
 use tepui_core::Status;
 use tepui_model::pushdown;
-use tepui_model::rendezvous::{Model, product};
+use tepui_model::rendezvous::{Model, Property, product};
 use tepui_tests::rendezvous::{Searched, search, small_model, successors};
 
 use super::{longest, refine, run, systems, text, unknown, with, word_lengths};
 
 const LONGEST: u32 = 7;
+
+/// A random system with a single target: with several of them, the first that is reached counts, which need not be the
+/// one with the shortest word.
+fn with_one_target(seed: u64) -> Model {
+    let model = small_model(&mut Rng::with_seed(seed));
+    let properties = model.properties().iter().map(|property| {
+        let never = property.never[..1].to_vec();
+        Property { name: property.name.clone(), never }
+    });
+    let properties = properties.collect();
+    model.with_properties(properties).unwrap()
+}
 
 /// The status must be what the search found, as far as it found anything.
 fn compare(model: &Model, searched: &Searched, status: Status, place: &str) {
@@ -36,7 +48,7 @@ struct Tally {
 fn all_policies_agree_with_a_bounded_search() {
     let mut tally = Tally::default();
     for seed in systems(1_500) {
-        let model = small_model(&mut Rng::with_seed(seed));
+        let model = with_one_target(seed);
         let searched = search(&model, 6, 3_000);
         let fewest = searched.fewest_actions(&model.properties()[0]);
         let mut answers = Vec::new();
@@ -81,7 +93,7 @@ fn all_policies_agree_with_a_bounded_search() {
 fn to_shuffle_first_is_never_more_precise() {
     let (mut decided, mut better) = (0, 0);
     for seed in systems(1_000) {
-        let model = small_model(&mut Rng::with_seed(seed));
+        let model = with_one_target(seed);
         let first = refine(&model, Refinement { shuffle_first: true, ..with(Policy::Succinct) }, 5);
         if unknown(&first) {
             continue;
@@ -92,7 +104,7 @@ fn to_shuffle_first_is_never_more_precise() {
         assert!(longest(&succinct) <= longest(&first), "seed {seed}\n{}", text(&model));
         better += u32::from(longest(&succinct) < longest(&first));
     }
-    assert!(decided > 300 && better > 20, "{decided} {better}");
+    assert!(decided > 300 && better > 5, "{decided} {better}");
 }
 
 /// Theorem 2: where succinct finds a word at k, non-greedy finds one without a length beyond k. That it always needs
@@ -101,7 +113,7 @@ fn to_shuffle_first_is_never_more_precise() {
 fn non_greedy_needs_no_greater_length() {
     let (mut decided, mut less) = (0, 0);
     for seed in systems(1_000) {
-        let model = small_model(&mut Rng::with_seed(seed));
+        let model = with_one_target(seed);
         let succinct = refine(&model, with(Policy::Succinct), LONGEST);
         if succinct.status() != Status::Unsafe {
             continue;

@@ -19,7 +19,15 @@ pub fn print_rpds(model: &Model) -> String {
         }
     }
     for (number, (thread, local)) in model.threads().iter().zip(model.init()).enumerate() {
-        let _ = writeln!(out, "\nthread {} {{\n  init {}", thread.name, local_text(thread, local));
+        let _ = writeln!(out, "\nthread {} {{", thread.name);
+        let (controls, symbols) = in_order_of_use(thread, local);
+        if !controls {
+            let _ = writeln!(out, "  control {}", thread.controls.join(", "));
+        }
+        if !symbols {
+            let _ = writeln!(out, "  stack {}", thread.symbols.join(", "));
+        }
+        let _ = writeln!(out, "  init {}", local_text(thread, local));
         for rule in &thread.rules {
             let _ = writeln!(out, "  {}", model.display_rule(number, rule));
         }
@@ -31,6 +39,23 @@ pub fn print_rpds(model: &Model) -> String {
         let _ = writeln!(out, "\nreach {}: {targets}", property.name);
     }
     out
+}
+
+/// Whether control states, and symbols, are numbered in the order in which a reader comes across them.
+fn in_order_of_use(thread: &Thread, local: &Local) -> (bool, bool) {
+    let mut controls = vec![local.control.0];
+    let mut symbols: Vec<_> = local.stack.iter().map(|symbol| symbol.0).collect();
+    for rule in &thread.rules {
+        controls.extend([rule.from.0, rule.to.0]);
+        symbols.extend([rule.top].iter().chain(&rule.right).filter(|symbol| !symbol.is_bottom()).map(|symbol| symbol.0));
+    }
+    let in_order = |used: &[u32], first: u32, count: usize| counts_up(used, first) == Some(first + count as u32);
+    (in_order(&controls, 0, thread.controls.len()), in_order(&symbols, 1, thread.symbols.len()))
+}
+
+/// The number after the last, if every number is preceded by all smaller ones.
+fn counts_up(used: &[u32], first: u32) -> Option<u32> {
+    used.iter().try_fold(first, |next, &number| (number <= next).then(|| next.max(number + 1)))
 }
 
 fn local_text(thread: &Thread, local: &Local) -> String {

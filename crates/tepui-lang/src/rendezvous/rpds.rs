@@ -3,7 +3,7 @@
 //! Each `thread` has its rules in a block, `p a -> q w : label`, and its initial local state, `init p w`; it may stand for
 //! several threads. `action a: T1, T2` declares an action that all of these threads take together; `handshake a` one that
 //! a sender (`a!`) and a receiver (`a?`) take together, any two that offer it. A rule without a label, or with `tau`, is
-//! internal. `reach name: ...` asks whether threads can get into given sets of local states at the same time. A statement
+//! internal. Control states and symbols may be listed (`control p, q`, `stack a, b`) and need not be. `reach name: ...` asks whether threads can get into given sets of local states at the same time. A statement
 //! is a line, a block is the lines between its braces, statements come in any order.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -95,6 +95,9 @@ pub(super) struct Block<'a> {
     name: Token<'a>,
     /// How many threads it stands for, if it says so.
     copies: Option<u32>,
+    /// Control states and symbols that are listed; others need not be.
+    controls: Vec<Token<'a>>,
+    symbols: Vec<Token<'a>>,
     pub(super) init: Option<(Token<'a>, Vec<Token<'a>>)>,
     pub(super) rules: Vec<RuleText<'a>>,
     closed: bool,
@@ -189,7 +192,15 @@ impl<'a> File<'a> {
             }
             copies = Some(number);
         }
-        self.blocks.push(Block { name, copies, init: None, rules: Vec::new(), closed: false });
+        self.blocks.push(Block {
+            name,
+            copies,
+            controls: Vec::new(),
+            symbols: Vec::new(),
+            init: None,
+            rules: Vec::new(),
+            closed: false,
+        });
         if line.eat(Kind::Open).is_none() {
             return Err(line
                 .expected("`{`")
@@ -219,6 +230,14 @@ impl<'a> File<'a> {
         if line.has(Kind::Arrow) {
             block.rules.push(rule(line)?);
             return Ok(());
+        }
+        if line.eat_word("control").is_some() {
+            block.controls.extend(names(line, "a control state")?);
+            return line.end();
+        }
+        if line.eat_word("stack").is_some() {
+            block.symbols.extend(names(line, "a symbol")?);
+            return line.end();
         }
         let Some(keyword) = line.eat_word("init") else {
             let hint = "a rule is written `p a -> q w : action`, the initial local state `init p w`";
@@ -478,6 +497,8 @@ fn sketch(
     sink: &mut Sink,
 ) -> (Sketch, Local) {
     let mut scope = Scope::default();
+    block.controls.iter().for_each(|control| _ = scope.control(control.text));
+    block.symbols.iter().for_each(|symbol| _ = scope.symbol(symbol.text));
     let local = match &block.init {
         Some((control, stack)) => {
             let control = scope.control(control.text);

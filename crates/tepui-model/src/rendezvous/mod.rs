@@ -349,6 +349,10 @@ impl Model {
                 return Err(format!("thread {} knows an action that does not exist", thread.name));
             }
         }
+        let unknown = |action: &usize| self.knowing(Action(*action as u32)).next().is_none();
+        if let Some(action) = (0..self.actions.len()).find(unknown) {
+            return Err(format!("no thread knows action {}", self.actions[action]));
+        }
         let in_range = |(local, thread): (&Local, &Thread)| {
             (local.control.0 as usize) < thread.controls.len()
                 && local.stack.iter().all(|&symbol| !symbol.is_bottom() && symbol.0 < thread.symbol_count())
