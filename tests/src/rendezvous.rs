@@ -42,9 +42,12 @@ pub fn successors(model: &Model, state: &State) -> Vec<(Option<Action>, State)> 
     for action in (0..model.actions().len() as u32).map(Action) {
         let mut states = vec![state.clone()];
         let mut known = false;
-        for (thread, moves) in all.iter().enumerate().filter(|(thread, _)| model.threads()[*thread].knows.contains(&action)) {
+        for (thread, moves) in
+            all.iter().enumerate().filter(|(thread, _)| model.threads()[*thread].knows.contains(&action))
+        {
             known = true;
-            let choices: Vec<_> = moves.iter().filter(|(label, _)| *label == Some(action)).map(|(_, local)| local).collect();
+            let choices: Vec<_> =
+                moves.iter().filter(|(label, _)| *label == Some(action)).map(|(_, local)| local).collect();
             states = states
                 .iter()
                 .flat_map(|state| {
@@ -121,7 +124,13 @@ impl Searched {
 }
 
 /// The words of at most so many actions with which a thread, alone, gets into a set; and whether the search was complete.
-pub fn words(thread: &Thread, init: &Local, set: Option<&LocalSet>, most: usize, height: usize) -> (BTreeSet<Vec<Action>>, bool) {
+pub fn words(
+    thread: &Thread,
+    init: &Local,
+    set: Option<&LocalSet>,
+    most: usize,
+    height: usize,
+) -> (BTreeSet<Vec<Action>>, bool) {
     let mut seen: BTreeSet<(Vec<Action>, Local)> = BTreeSet::new();
     let mut queue = vec![(Vec::new(), init.clone())];
     let mut complete = true;
@@ -195,7 +204,11 @@ fn rules(rng: &mut Rng, controls: u32, symbols: u32, knows: &BTreeSet<Action>, i
         rules.push(Rule {
             from,
             top,
-            action: if labels.is_empty() || rng.u8(0..6) == 0 { None } else { Some(labels[rng.usize(0..labels.len())]) },
+            action: if labels.is_empty() || rng.u8(0..6) == 0 {
+                None
+            } else {
+                Some(labels[rng.usize(0..labels.len())])
+            },
             to: Control(rng.u32(0..controls)),
             right: (0..length).map(|_| Symbol(rng.u32(1..=symbols))).collect(),
             line: 0,
@@ -209,7 +222,8 @@ fn target_after_run(rng: &mut Rng, model: &Model) -> Target {
     let mut state = model.init().clone();
     for _ in 0..rng.usize(3..=14) {
         let next = successors(model, &state);
-        let low: Vec<_> = next.into_iter().filter(|(_, state)| state.iter().all(|local| local.stack.len() < 6)).collect();
+        let low: Vec<_> =
+            next.into_iter().filter(|(_, state)| state.iter().all(|local| local.stack.len() < 6)).collect();
         if low.is_empty() {
             break;
         }

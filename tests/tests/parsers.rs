@@ -87,7 +87,11 @@ fn evidence() -> (Vec<Valid>, Vec<Valid>) {
                     certificates.push(Valid { model, text: proven.evidence().certificate.to_text() });
                 }
                 Verdict::Unsafe(refuted) => {
-                    let text = refuted.trace().as_pushdown().unwrap().to_text(|step| format!("rule {}", step.rule));
+                    let text = refuted
+                        .trace()
+                        .as_pushdown()
+                        .expect("a pushdown model")
+                        .to_text(|step| format!("rule {}", step.rule));
                     traces.push(Valid { model, text });
                 }
                 Verdict::Unknown(_) => {}

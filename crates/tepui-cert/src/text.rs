@@ -23,7 +23,7 @@ impl fmt::Display for Unreadable {
 impl std::error::Error for Unreadable {}
 
 /// The text with its seal: a last line that holds the digest of all lines before it.
-pub(crate) fn sealed(body: String) -> String {
+pub(crate) fn sealed(body: &str) -> String {
     let seal = Digest::of(body.as_bytes());
     format!("{body}end {seal}\n")
 }

@@ -209,7 +209,8 @@ fn refinements(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.push(("lengths", format!("{name}{before}{}", shown.join(", "))));
     }
     if queries > SHOWN_QUERIES {
-        facts.push(("lengths", format!("... and of {} more targets", queries - SHOWN_QUERIES)));
+        let more = count((queries - SHOWN_QUERIES) as u64, "more target");
+        facts.push(("lengths", format!("... and of {more}")));
     }
     facts
 }

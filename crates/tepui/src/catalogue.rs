@@ -116,6 +116,14 @@ pub const LANGUAGES: &[LanguageInfo] = &[
     },
     LanguageInfo { extension: "cpds", summary: "concurrent pushdown systems with names, properties in the same file" },
     LanguageInfo {
+        extension: "rpds",
+        summary: "communicating pushdown systems: threads that share nothing and meet in actions and handshakes",
+    },
+    LanguageInfo {
+        extension: "spad",
+        summary: "the same as SPADE reads them, where no rule creates a process and the initial set is finite",
+    },
+    LanguageInfo {
         extension: "pds",
         summary: "concurrent pushdown systems with numbers, as CUBA reads them, with .init and .spec beside",
     },

@@ -33,7 +33,7 @@ fn traces() -> Vec<(Model, Trace)> {
         let engine = ENGINES[seed as usize % 4];
         for property in run(&model, engine).properties {
             if let Verdict::Unsafe(refuted) = property.verdict {
-                found.push((model.clone(), refuted.trace().as_pushdown().unwrap().clone()));
+                found.push((model.clone(), refuted.trace().as_pushdown().expect("a pushdown model").clone()));
             }
         }
     }

@@ -30,7 +30,9 @@ fn compare(model: &Model, searched: &Searched, status: Status, place: &str) {
     let fewest = searched.fewest_actions(&model.properties()[0]);
     match status {
         Status::Safe => assert_eq!(fewest, None, "{place}: safe, but reachable\n{}", text(model)),
-        Status::Unsafe if searched.complete => assert!(fewest.is_some(), "{place}: unsafe, but unreachable\n{}", text(model)),
+        Status::Unsafe if searched.complete => {
+            assert!(fewest.is_some(), "{place}: unsafe, but unreachable\n{}", text(model));
+        }
         Status::Unsafe | Status::Unknown => {}
     }
 }
@@ -186,8 +188,29 @@ fn steps_are_those_of_the_definition() {
                 choices.extend(longer);
             }
             found.extend(choices.iter().filter_map(|moves| model.step(state, moves)));
-            (expected.sort(), found.sort());
+            expected.sort();
+            found.sort();
             assert_eq!(found, expected, "seed {seed}\n{}", text(&model));
         }
+    }
+}
+
+/// Whichever properties are asked for, the product is the same, so that a certificate is about it.
+#[test]
+fn the_product_does_not_depend_on_what_is_asked() {
+    for seed in systems(200) {
+        let model = small_model(&mut Rng::with_seed(seed));
+        let other = Property { name: "other".to_owned(), ..with_one_target(seed + 1_000_000).properties()[0].clone() };
+        let fits =
+            |property: &Property| property.never.iter().all(|target| target.locals.len() == model.threads().len());
+        let both = [model.properties()[0].clone()].into_iter().chain(Some(other).filter(fits)).collect();
+        let Ok(model) = model.clone().with_properties(both) else { continue };
+        let whole = product(&model);
+        for name in ["q", "other", "none"] {
+            let part = product(&model.clone().restricted(|property| property.name == name));
+            assert_eq!(part.model().digest(), whole.model().digest(), "seed {seed}");
+            assert!(part.model().properties().len() <= 1);
+        }
+        run(&model, Choice::Closure, Refinement::default(), Some(3));
     }
 }

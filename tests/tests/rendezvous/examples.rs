@@ -17,18 +17,27 @@ fn example(name: &str) -> (Model, String) {
 /// What the head of an example says: the name of each property and its status.
 fn expected(text: &str) -> Vec<(String, String)> {
     let claims = text.lines().filter_map(|line| line.strip_prefix("# expect: "));
-    claims.map(|claim| claim.split_once(' ').map(|(name, status)| (name.to_owned(), status.to_owned())).unwrap()).collect()
+    claims
+        .map(|claim| claim.split_once(' ').map(|(name, status)| (name.to_owned(), status.to_owned())).unwrap())
+        .collect()
 }
 
 fn found(outcome: &Outcome) -> Vec<(String, String)> {
-    let one = |property: &tepui_core::PropertyOutcome| {
-        (property.name.clone(), property.verdict.status().word().to_owned())
-    };
+    let one =
+        |property: &tepui_core::PropertyOutcome| (property.name.clone(), property.verdict.status().word().to_owned());
     outcome.properties.iter().map(one).collect()
 }
 
 const NAMES: [&str; 10] = [
-    "bluetooth1", "bluetooth2", "bluetooth2-two", "bluetooth3", "counting", "lock", "lock-broken", "server", "vector",
+    "bluetooth1",
+    "bluetooth2",
+    "bluetooth2-two",
+    "bluetooth3",
+    "counting",
+    "lock",
+    "lock-broken",
+    "server",
+    "vector",
     "vector-locked",
 ];
 
@@ -55,9 +64,12 @@ fn our_examples_are_answered_as_their_heads_say() {
 /// compared is that four published policies end, and that individual ones end with lengths that differ from thread to thread.
 #[test]
 fn the_driver_is_decided_by_languages_alone() {
-    for (name, status) in
-        [("bluetooth1", Status::Unsafe), ("bluetooth2", Status::Safe), ("bluetooth2-two", Status::Unsafe), ("bluetooth3", Status::Safe)]
-    {
+    for (name, status) in [
+        ("bluetooth1", Status::Unsafe),
+        ("bluetooth2", Status::Safe),
+        ("bluetooth2-two", Status::Unsafe),
+        ("bluetooth3", Status::Safe),
+    ] {
         let (model, _) = example(&format!("{name}.rpds"));
         for (policy, refinement) in Policy::ALL.map(|(name, policy)| (name, with(policy))) {
             let outcome = refine(&model, refinement, 20);
@@ -220,7 +232,11 @@ fn refinement_in_turn_is_given_up() {
         let outcome = refine(&model, with(policy), 20);
         assert_eq!(word_lengths(&model, &outcome).map(|word| word.0), Some(LONG as u32), "{policy}");
         assert_eq!(outcome.remarks.len(), 1, "{:?}", outcome.remarks);
-        assert!(outcome.remarks[0].starts_with("end: threads were refined in turn; after round"), "{:?}", outcome.remarks);
+        assert!(
+            outcome.remarks[0].starts_with("end: threads were refined in turn; after round"),
+            "{:?}",
+            outcome.remarks
+        );
         assert!(outcome.iterations.len() < 2 * LONG - 2, "{policy}: {} rounds", outcome.iterations.len());
     }
     let even = refine(&model, with(Policy::NonGreedy), 20);

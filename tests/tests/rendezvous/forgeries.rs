@@ -40,7 +40,8 @@ fn passing(model: &Model, threads: &[Vec<Automaton>], length: usize) -> bool {
         let passes = |word: &Vec<Action>| {
             threads.iter().enumerate().all(|(thread, automata)| {
                 automata.iter().all(|automaton| {
-                    let knows = |action: &&Action| automaton.reads_all || model.threads()[thread].knows.contains(action);
+                    let knows =
+                        |action: &&Action| automaton.reads_all || model.threads()[thread].knows.contains(action);
                     accepts(automaton, &word.iter().filter(knows).copied().collect::<Vec<_>>())
                 })
             })

@@ -31,7 +31,8 @@ fn run(model: &Model, engine: Choice, rendezvous: Refinement, longest: Option<u3
     let bound_limit = longest.map(|longest| vec![longest]);
     let options = Options { engine, rendezvous, bound_limit, cores: Cores::new(1), ..Options::default() };
     let mut outcome = verify_rendezvous(model, &options, &Budget::unlimited());
-    self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{rendezvous:?}: {why}\n{}", text(model)));
+    self_check(&model.clone().into(), &mut outcome)
+        .unwrap_or_else(|why| panic!("{rendezvous:?}: {why}\n{}", text(model)));
     outcome
 }
 

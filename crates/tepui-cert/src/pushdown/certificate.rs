@@ -133,7 +133,7 @@ impl Certificate {
         let mut out = format!("{HEAD}\nmodel {}\n", self.model);
         self.properties.iter().for_each(|property| write_property(&mut out, property));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
-        sealed(out)
+        sealed(&out)
     }
 
     /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.

@@ -78,7 +78,7 @@ impl Certificate {
                 }
             }
         }
-        sealed(out)
+        sealed(&out)
     }
 
     /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
@@ -240,7 +240,7 @@ mod tests {
             ("thread automata 2", "thread automata 9", "expected `automaton`"),
         ] {
             assert!(body.contains(from), "{from}");
-            let error = Certificate::from_text(&sealed(body.replacen(from, to, 1))).unwrap_err();
+            let error = Certificate::from_text(&sealed(&body.replacen(from, to, 1))).unwrap_err();
             assert!(error.message.contains(says), "{from} -> {to}: {error}");
         }
     }

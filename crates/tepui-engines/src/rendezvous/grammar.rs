@@ -184,9 +184,9 @@ impl Saturation {
             }
             let nodes = &copies[stacks];
             let mut ends = Vec::new();
-            for below in 0..stacks.size() {
-                let edges = stacks.edges(below as u32).iter().filter(|edge| stacks.accepts(edge.1));
-                ends.extend(edges.map(|edge| (control, edge.0, nodes[below])));
+            for (&node, below) in nodes.iter().zip(0..) {
+                let edges = stacks.edges(below).iter().filter(|edge| stacks.accepts(edge.1));
+                ends.extend(edges.map(|edge| (control, edge.0, node)));
             }
             ends.extend(stacks.accepts(StackSet::START).then_some((control, Symbol::BOTTOM, self.end)));
             ends.into_iter().for_each(|edge| self.produce(edge, Production { rule: None, items: Vec::new() }));

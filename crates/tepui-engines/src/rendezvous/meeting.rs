@@ -254,8 +254,8 @@ impl<'a> Meeting<'a> {
             if self.accepts(&tuple) {
                 return Ok(Some(word_of(&labels, index)));
             }
-            for action in 0..self.actions {
-                let lengths = label.lengths.iter().zip(&projects[action]);
+            for (action, counts) in projects.iter().enumerate() {
+                let lengths = label.lengths.iter().zip(counts);
                 let lengths: Vec<_> = lengths.map(|(length, &counts)| length + u32::from(counts)).collect();
                 let before = Some((index, Action(action as u32)));
                 let next = Label { tuple: 0, lengths, length: label.length + 1, before };

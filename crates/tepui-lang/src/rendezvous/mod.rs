@@ -1,7 +1,8 @@
 //! Reading and printing communicating pushdown systems.
 //!
 //! Two forms are read: [`read_rpds`] takes Tepui's own, [`read_spade`] the fragment of the tool SPADE that is a set of
-//! pushdown threads. Both may speak of handshakes between a sender and a receiver, which [`weave`] turns into actions.
+//! pushdown threads. Both may speak of handshakes between a sender and a receiver, which become actions, one for each
+//! pair of partners.
 //! [`print_rpds`] is the inverse of the first.
 
 mod print;

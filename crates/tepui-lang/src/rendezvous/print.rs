@@ -47,7 +47,8 @@ fn in_order_of_use(thread: &Thread, local: &Local) -> (bool, bool) {
     let mut symbols: Vec<_> = local.stack.iter().map(|symbol| symbol.0).collect();
     for rule in &thread.rules {
         controls.extend([rule.from.0, rule.to.0]);
-        symbols.extend([rule.top].iter().chain(&rule.right).filter(|symbol| !symbol.is_bottom()).map(|symbol| symbol.0));
+        symbols
+            .extend([rule.top].iter().chain(&rule.right).filter(|symbol| !symbol.is_bottom()).map(|symbol| symbol.0));
     }
     let in_order = |used: &[u32], first: u32, count: usize| counts_up(used, first) == Some(first + count as u32);
     (in_order(&controls, 0, thread.controls.len()), in_order(&symbols, 1, thread.symbols.len()))

@@ -58,7 +58,7 @@ fn target_of<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Reach<'a>> {
         let tuples = sink.take(sets::tuples(&mut line)).filter(|_| !line.broken);
         reaches.extend(tuples.map(|tuples| Reach { name: "target".to_owned(), place, tuples }));
     }
-    if reaches.is_empty() {
+    if reaches.is_empty() && !sink.has_errors() {
         sink.push(Diagnostic::error(TARGET, 0..0, "the target is empty", ""));
     }
     // Several lines are alternatives of one query.
@@ -99,7 +99,11 @@ pub(super) struct Block<'a> {
     controls: Vec<Token<'a>>,
     symbols: Vec<Token<'a>>,
     pub(super) init: Option<(Token<'a>, Vec<Token<'a>>)>,
+    /// Whether there is an initial local state, even if it could not be read.
+    seen_init: bool,
     pub(super) rules: Vec<RuleText<'a>>,
+    /// Whether it has its `{`; if not, nobody misses a `}`.
+    braced: bool,
     closed: bool,
 }
 
@@ -125,6 +129,8 @@ struct File<'a> {
     actions: Vec<(Token<'a>, Vec<Token<'a>>)>,
     handshakes: Vec<Token<'a>>,
     reaches: Vec<Reach<'a>>,
+    /// Whether a thread was begun, even if it could not be read.
+    seen_thread: bool,
 }
 
 impl<'a> File<'a> {
@@ -140,7 +146,7 @@ impl<'a> File<'a> {
         let mut missing = |what: &str, hint: &str| sink.push(Diagnostic::error(MAIN, 0..0, what, "").hint(hint));
         if empty {
             missing("the file is empty", "a model needs at least one `thread`");
-        } else if file.blocks.is_empty() {
+        } else if file.blocks.is_empty() && !file.seen_thread {
             missing("no thread", "a thread is written `thread name {`, `init` and rules line by line, `}`");
         }
         file
@@ -154,6 +160,9 @@ impl<'a> File<'a> {
         if let Some(block) = self.open() {
             block.closed = true;
             let name = block.name;
+            if !block.braced {
+                return;
+            }
             sink.push(
                 name.error(format!("the block of thread {} is not closed", quote(name.text)), "no `}` for this one"),
             );
@@ -182,30 +191,29 @@ impl<'a> File<'a> {
     }
 
     fn thread(&mut self, line: &mut Line<'a>, sink: &mut Sink) -> Fallible<()> {
+        self.seen_thread = true;
         let name = name(line, "the name of the thread")?;
-        let mut copies = None;
-        if line.eat(Kind::Star).is_some() {
-            let word = line.expect(Kind::Word, "a number of threads")?;
-            let number = word.number()?;
-            if number == 0 || number as usize > MOST {
-                return Err(word.error(format!("{number} threads"), format!("from 1 to {MOST}")));
-            }
-            copies = Some(number);
-        }
+        let copies = sink.take(copies(line));
         self.blocks.push(Block {
             name,
-            copies,
+            copies: copies.flatten(),
             controls: Vec::new(),
             symbols: Vec::new(),
             init: None,
+            seen_init: copies.is_none(),
             rules: Vec::new(),
+            braced: false,
             closed: false,
         });
+        if copies.is_none() {
+            line.split_at(Kind::Open); // What is wrong with the number has been said.
+        }
         if line.eat(Kind::Open).is_none() {
             return Err(line
                 .expected("`{`")
                 .hint("a thread is written `thread name {`, `init` and rules line by line, `}`"));
         }
+        self.open().into_iter().for_each(|block| block.braced = true);
         if line.peek().is_some() {
             self.block_line(line.split_at(Kind::Newline), sink);
         }
@@ -243,7 +251,7 @@ impl<'a> File<'a> {
             let hint = "a rule is written `p a -> q w : action`, the initial local state `init p w`";
             return Err(line.expected("a rule").hint(hint));
         };
-        if block.init.is_some() {
+        if std::mem::replace(&mut block.seen_init, true) {
             return Err(keyword.error("the initial local state is given twice", "again here"));
         }
         let control = name(line, "a control state")?;
@@ -454,6 +462,19 @@ fn names<'a>(line: &mut Line<'a>, what: &str) -> Fallible<Vec<Token<'a>>> {
     Ok(names)
 }
 
+/// How many threads a block stands for, if it says so.
+fn copies(line: &mut Line<'_>) -> Fallible<Option<u32>> {
+    if line.eat(Kind::Star).is_none() {
+        return Ok(None);
+    }
+    let word = line.expect(Kind::Word, "a number of threads")?;
+    let number = word.number()?;
+    match number == 0 || number as usize > MOST {
+        true => Err(word.error(format!("{number} threads"), format!("from 1 to {MOST}"))),
+        false => Ok(Some(number)),
+    }
+}
+
 /// Reads the whole line as a rule.
 fn rule<'a>(line: &mut Line<'a>) -> Fallible<RuleText<'a>> {
     let from = name(line, "a control state")?;
@@ -505,7 +526,7 @@ fn sketch(
             Local { control, stack: stack.iter().map(|symbol| scope.symbol(symbol.text)).collect() }
         }
         None => {
-            if first {
+            if first && block.braced && !block.seen_init {
                 let message = format!("thread {} has no initial local state", quote(block.name.text));
                 sink.push(
                     block

@@ -192,6 +192,8 @@ pub struct Model {
     threads: Vec<Thread>,
     init: State,
     properties: Vec<Property>,
+    /// All properties that were stated; some may have been left out since.
+    stated: Vec<Property>,
 }
 
 impl Model {
@@ -202,8 +204,15 @@ impl Model {
         init: State,
         properties: Vec<Property>,
     ) -> Result<Self, Malformed> {
-        let model = Self { actions, threads, init, properties };
+        let stated = properties.clone();
+        let model = Self { actions, threads, init, properties, stated };
         model.validate().map_err(Malformed::because).map(|()| model)
+    }
+
+    /// All properties that were stated, those that have been left out included. The product speaks of all of them, so
+    /// that it is the same one whichever are asked for.
+    pub fn stated(&self) -> &[Property] {
+        &self.stated
     }
 
     /// The same system with only those of its properties that are wanted.

@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{Action, Control, Local, LocalSet, Model, Move, Rule, StackSet, Symbol};
+use super::{Action, Control, Local, LocalSet, Model, Move, Property, Rule, StackSet, Symbol};
 use crate::pushdown;
 use crate::pushdown::Shared;
 
@@ -29,7 +29,8 @@ pub struct Product {
     origin: Vec<Vec<Option<u32>>>,
 }
 
-/// The product of a system's threads. Its properties are those of the system, by their names.
+/// The product of a system's threads. Its properties are those of the system, by their names; those that have been left
+/// out leave their phases behind.
 pub fn product(model: &Model) -> Product {
     let mut build = Build { model, phases: Numbered::default(), threads: Vec::new() };
     build.phases.number(Phase::Run);
@@ -128,8 +129,7 @@ struct Observers<'a> {
 impl<'a> Observers<'a> {
     fn of(model: &'a Model, thread: usize) -> Self {
         let mut sets: Vec<&StackSet> = Vec::new();
-        for set in
-            model.properties().iter().flat_map(|property| &property.never).filter_map(|t| t.locals[thread].as_ref())
+        for set in model.stated().iter().flat_map(|property| &property.never).filter_map(|t| t.locals[thread].as_ref())
         {
             for stacks in set.values() {
                 if !sets.contains(&stacks) {
@@ -238,13 +238,14 @@ impl<'a> Build<'a> {
                 _ => None,
             })
             .collect();
+        let number = |asked: &Property| model.stated().iter().position(|stated| stated == asked).unwrap_or(usize::MAX);
         let never = |property: usize| {
             let pattern =
                 |&phase: &u32| pushdown::Pattern { shared: Some(Shared(phase)), tops: vec![None; threads.len()] };
             bad.get(&property).map(pattern).into_iter().collect()
         };
-        let properties = (model.properties().iter().enumerate())
-            .map(|(number, property)| pushdown::Property { name: property.name.clone(), never: never(number) })
+        let properties = (model.properties().iter())
+            .map(|property| pushdown::Property { name: property.name.clone(), never: never(number(property)) })
             .collect();
         let stack = |built: &Built| built.init.iter().map(|&frame| Symbol(frame)).collect();
         let init = pushdown::State { shared: Shared(0), stacks: threads.iter().map(stack).collect() };
@@ -385,7 +386,7 @@ impl Builder<'_, '_> {
     /// Adds the rules with which the thread takes part in answering queries.
     fn observe(&mut self) {
         for (property, target) in targets(self.model) {
-            let locals = &self.model.properties()[property].never[target].locals;
+            let locals = &self.model.stated()[property].never[target].locals;
             let mut asked: Vec<_> = (0..locals.len()).filter(|&thread| locals[thread].is_some()).collect();
             if asked.is_empty() {
                 asked.push(0); // Any state is meant; someone has to say so.
@@ -412,7 +413,7 @@ impl Builder<'_, '_> {
 }
 
 fn targets(model: &Model) -> impl Iterator<Item = (usize, usize)> + use<> {
-    let counts: Vec<_> = model.properties().iter().map(|property| property.never.len()).collect();
+    let counts: Vec<_> = model.stated().iter().map(|property| property.never.len()).collect();
     counts.into_iter().enumerate().flat_map(|(property, count)| (0..count).map(move |target| (property, target)))
 }
 
@@ -427,9 +428,9 @@ fn phase_name(model: &Model, phase: Phase, phases: &Numbered<Phase>) -> String {
         }
         Phase::Writing { thread } => format!("write@{}", model.threads()[thread].name),
         Phase::Seen { property, target, threads } => {
-            format!("seen@{}@{}@{threads}", model.properties()[property].name, target + 1)
+            format!("seen@{}@{}@{threads}", model.stated()[property].name, target + 1)
         }
-        Phase::Bad { property } => format!("bad@{}", model.properties()[property].name),
+        Phase::Bad { property } => format!("bad@{}", model.stated()[property].name),
     }
 }
 
@@ -444,13 +445,17 @@ fn frame_name(thread: &super::Thread, frame: Frame) -> String {
 
 /// Names that are words of the pushdown notation, and all different.
 fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut taken = HashSet::new();
     let word = |name: String| name.replace(|c: char| !c.is_ascii_alphanumeric() && !"_'@$".contains(c), "_");
+    let mut taken = HashSet::new();
+    let mut next: HashMap<String, u64> = HashMap::new();
     let mut list = Vec::new();
     for name in names.map(word) {
-        let others = (2..).map(|number: u64| format!("{name}${number}"));
-        let free = [name.clone()].into_iter().chain(others).find(|name| !taken.contains(name)).unwrap_or_default();
-        taken.insert(free.clone());
+        let mut free = name.clone();
+        while !taken.insert(free.clone()) {
+            let number = next.entry(name.clone()).or_insert(1);
+            *number += 1;
+            free = format!("{name}${number}");
+        }
         list.push(free);
     }
     list

@@ -319,7 +319,7 @@ pub(crate) struct BenchArgs {
     /// Write everything that was measured as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Write the growth tables as plots into this directory: growth-stefan.svg and growth-driver.svg
+    /// Write plots into this directory: growth-stefan.svg, growth-driver.svg and rendezvous-policies.svg
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
     /// What each run may take; those of the table of threads may take ten times as long
@@ -344,6 +344,8 @@ pub(crate) enum BenchTable {
     Threads,
     /// Cost and the number of a model's threads
     Growth,
+    /// Policies of the rendezvous engine, beside published figures and against each other
+    Rendezvous,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

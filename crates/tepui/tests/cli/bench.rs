@@ -224,7 +224,7 @@ fn what_cannot_be_run_is_explained() {
         ("bench empty", "no models found in empty"),
         ("bench nowhere", "cannot read nowhere"),
         ("bench suite", "broken.cpds"),
-        ("bench lock.cpds --svg plots --table engines", "--svg draws the growth table"),
+        ("bench lock.cpds --svg plots --table engines", "--svg draws the tables of growth and rendezvous"),
         ("bench lock.cpds --table engines --runs 1 --json no/such.json", "cannot write no/such.json"),
         ("bench lock.cpds --table speed", "invalid value 'speed'"),
     ];

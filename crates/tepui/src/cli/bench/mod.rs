@@ -3,16 +3,19 @@
 //! A process for each run makes times and peak memory independent of what ran before. Engines run on one core, unless
 //! the table is about cores. Of several runs the fastest counts.
 //!
-//! The document that `--json` writes has a member for each table that was made: `engines`, `delays`, `threads` and
-//! `growth`, each a list of the rows that `engines.rs`, `delays.rs`, `threads.rs` and `growth.rs` define; times are in
-//! seconds and memory is in bytes. `benches/README.md` describes the members.
+//! The document that `--json` writes has a member for each table that was made: `engines`, `delays`, `threads`, `growth`
+//! and `rendezvous`, with the rows that the files of these names define; times are in seconds and memory is in bytes.
+//! `benches/README.md` describes the members.
 
 mod delays;
 mod engines;
 mod growth;
 mod plot;
 mod published;
+mod queries;
+mod rendezvous;
 mod run;
+mod scatter;
 mod table;
 mod threads;
 
@@ -33,8 +36,8 @@ const FAMILIES: &str = "families";
 /// Runs `tepui bench`.
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     let wanted = |table| args.table.contains(&table) || args.table.contains(&BenchTable::All);
-    if args.svg.is_some() && !wanted(BenchTable::Growth) {
-        bail!("--svg draws the growth table: add --table growth");
+    if args.svg.is_some() && !wanted(BenchTable::Growth) && !wanted(BenchTable::Rendezvous) {
+        bail!("--svg draws the tables of growth and rendezvous: add --table growth or --table rendezvous");
     }
     let runner = Runner::new(args.timeout, args.runs)?;
     let mut document = Map::new();
@@ -74,6 +77,14 @@ fn tables(
     if wanted(BenchTable::Growth) {
         add("growth", growth::make(runner, &suites, args.svg.as_deref()))?;
     }
+    if wanted(BenchTable::Rendezvous) {
+        let models = files(&suites, &["rpds"])?;
+        // The family belongs to no suite: it is for those who name none.
+        let family = if args.suite.is_empty() { queries::family() } else { Vec::new() };
+        if !models.is_empty() || args.table.contains(&BenchTable::Rendezvous) {
+            add("rendezvous", rendezvous::make(runner, &models, &family, args.svg.as_deref()))?;
+        }
+    }
     Ok(())
 }
 
@@ -103,25 +114,33 @@ fn suites(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(suites)
 }
 
-/// The models of the suites, each of which is a directory or a model.
+/// The models of the suites whose threads share a variable.
 fn models(suites: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut models = Vec::new();
-    for suite in suites {
-        if suite.is_file() {
-            models.push(suite.clone());
-            continue;
-        }
-        let entries = std::fs::read_dir(suite).with_context(|| format!("cannot read {}", suite.display()))?;
-        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-        files.retain(|path| path.extension().is_some_and(|extension| extension == "pds" || extension == "cpds"));
-        files.sort();
-        models.extend(files);
-    }
+    let models = files(suites, &["pds", "cpds"])?;
     if models.is_empty() {
         let looked_at: Vec<_> = suites.iter().map(|suite| suite.display().to_string()).collect();
         bail!("no models found in {}: name a directory of .cpds or .pds files", looked_at.join(", "));
     }
     Ok(models)
+}
+
+/// The files of the suites, each of which is a directory or a file, with one of these extensions.
+fn files(suites: &[PathBuf], extensions: &[&str]) -> Result<Vec<PathBuf>> {
+    let fits =
+        |path: &Path| path.extension().is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted));
+    let mut found = Vec::new();
+    for suite in suites {
+        if suite.is_file() {
+            found.extend(Some(suite.clone()).filter(|path| fits(path) || extensions.contains(&"cpds")));
+            continue;
+        }
+        let entries = std::fs::read_dir(suite).with_context(|| format!("cannot read {}", suite.display()))?;
+        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        files.retain(|path| fits(path));
+        files.sort();
+        found.extend(files);
+    }
+    Ok(found)
 }
 
 /// The name of a model in a table.

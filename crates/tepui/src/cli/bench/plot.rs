@@ -22,7 +22,7 @@ const MOST_PLACES: usize = 10;
 /// About the width of a letter.
 const LETTER: f64 = 6.8;
 
-const STYLE: &str = "
+pub(super) const STYLE: &str = "
   text { font: 12px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #6a737d; }
   .title { font-size: 16px; font-weight: 600; }
   .panel { font-size: 13px; font-weight: 600; }
@@ -87,7 +87,7 @@ fn power_of_ten(power: i32, units: [&str; 4]) -> String {
     format!("{number}{}", units[step as usize])
 }
 
-fn time_tick(power: i32) -> String {
+pub(super) fn time_tick(power: i32) -> String {
     if power >= 0 { format!("{} s", 10_f64.powi(power)) } else { format!("{} ms", 10_f64.powi(power + 3)) }
 }
 
