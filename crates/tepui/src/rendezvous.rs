@@ -8,10 +8,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use tepui_cert::rendezvous::{Step, Trace};
-use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Outcome, Round, Stop, Task, drive, race};
+use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Stop, Task, drive, race};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::rendezvous::Rendezvous;
-use tepui_model::rendezvous::{Model, Product, product};
+use tepui_model::rendezvous::{Model, Product, product_unless};
 
 use crate::{Choice, Options};
 
@@ -43,14 +43,17 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
             outcome
         })
     };
-    let product = product(model);
     let chosen = closure::Options { view_depth: 1, symmetry: options.symmetry, cores: options.cores };
     let closure = |after: u64| {
-        let (product, task) = (&product, &task);
+        let task = &task;
         Entrant::after(after, move |budget| {
+            let Some(product) = product_unless(model, &mut || budget.look().is_err()) else {
+                let reason = budget.look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
+                return Outcome::without_answer("closure", "symbols", task, &reason);
+            };
             chosen.cores.run(|| {
                 let engine = Box::new(Closure::new(product.model(), chosen));
-                drive(&mut OnProduct { engine, product, model }, task, budget)
+                drive(&mut OnProduct { engine, product: &product, model }, task, budget)
             })
         })
     };

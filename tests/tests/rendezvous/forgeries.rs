@@ -216,6 +216,24 @@ fn certificates_must_speak_of_the_model_and_of_everything_in_it() {
     assert!(tried > 10, "{tried}");
 }
 
+/// A certificate that is too large to be checked is refused, in little time and memory.
+#[test]
+fn hostile_sizes_are_refused() {
+    let model = super::parse("action a: t\nthread t {\n  init p -\n  p - -> p - : a\n}\nreach q: t at p");
+    let property = &model.properties()[0];
+    let wide = |direction| Automaton {
+        direction,
+        reads_all: false,
+        states: (0..6).map(|state| (true, vec![(Action(0), state)])).collect(),
+    };
+    let mut automata = vec![wide(Direction::Forward)];
+    automata.extend((0..12).map(|_| wide(Direction::Backward)));
+    let claim = Claim { name: "q".to_owned(), never: property.digest(), targets: vec![vec![automata]] };
+    let forged = Certificate { model: model.digest(), claims: vec![claim] };
+    let refused = check(&model, &forged.into()).unwrap_err();
+    assert!(refused.reason.contains("too many to check"), "{refused}");
+}
+
 #[test]
 fn changed_traces_are_refused() {
     let mut tried = 0;

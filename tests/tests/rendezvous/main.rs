@@ -37,7 +37,7 @@ fn run(model: &Model, engine: Choice, rendezvous: Refinement, longest: Option<u3
 }
 
 fn text(model: &Model) -> String {
-    tepui_lang::rendezvous::print_rpds(model)
+    tepui_lang::rendezvous::print_rpds(model).unwrap()
 }
 
 fn parse(text: &str) -> Model {

@@ -29,7 +29,7 @@ fn the_corpus_is_answered_as_expected() {
         let alone = run(&model, Choice::Rendezvous, Refinement::default(), Some(25));
         assert!(unknown(&alone) || alone.status() == expected, "{}", fields[0]);
         // Printed in our own form, it is the same model.
-        let printed = print_rpds(&model);
+        let printed = print_rpds(&model).unwrap();
         let again = read_rpds(&Source::new("printed", printed.as_bytes()), None).unwrap().model;
         assert_eq!(again.properties()[0].digest(), model.properties()[0].digest(), "{}", fields[0]);
         answered += 1;

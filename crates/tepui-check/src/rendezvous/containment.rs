@@ -17,6 +17,9 @@ use super::reader::Reader;
 /// A node of the automaton over stacks.
 type Node = u32;
 
+/// The most pairs of a control state and a state of an automaton.
+const MOST_PAIRS: usize = 20_000_000;
+
 /// A rule: its head, its action, the control state after it and what it writes, top first, the marker included.
 struct Rewrite {
     from: Control,
@@ -47,6 +50,10 @@ struct Saturation<'a> {
 
 /// Checks that an automaton accepts the language of a thread with respect to a set, `None` for all local states.
 pub(super) fn check(model: &Model, thread: usize, set: Option<&LocalSet>, automaton: &Automaton) -> Result<(), String> {
+    let pairs = model.threads()[thread].controls.len().saturating_mul(automaton.states.len() + 1);
+    if pairs > MOST_PAIRS {
+        return Err(format!("{pairs} pairs of control states and states of the automaton: too many to check"));
+    }
     let others = Reader::of(model, thread, automaton, true, false);
     let rules = rewrites(model, thread, automaton.reads_all);
     let mut saturation = Saturation::new(model, thread, &rules, &others);
@@ -54,7 +61,8 @@ pub(super) fn check(model: &Model, thread: usize, set: Option<&LocalSet>, automa
     saturation.run(&others);
     let init = &model.init()[thread];
     let word: Vec<_> = init.stack.iter().rev().copied().chain([Symbol::BOTTOM]).collect();
-    let missed = others.starts.iter().any(|&state| saturation.reads(saturation.pair(init.control, state), &word, last));
+    let missed =
+        others.starts.iter().any(|&(_, state)| saturation.reads(saturation.pair(init.control, state), &word, last));
     match missed {
         true => Err("the automaton does not accept the whole language of the thread".to_owned()),
         false => Ok(()),
@@ -142,9 +150,9 @@ impl<'a> Saturation<'a> {
         self.fresh.clear(); // What is there before any rule is read is found by those that start to read.
         for (number, rule) in self.rules.iter().enumerate() {
             for state in 0..self.states {
-                let same = [state];
+                let same = [(Action(0), state)];
                 let after = rule.action.map_or(same.as_slice(), |action| others.next(state, action));
-                for &next in after {
+                for &(_, next) in after {
                     self.read_on(self.pair(rule.to, next), Partial { rule: number, state, read: 0 });
                 }
             }

@@ -5,11 +5,14 @@ use tepui_model::rendezvous::{Action, Model};
 
 /// An automaton with choices.
 pub(super) struct Reader {
-    pub(super) starts: Vec<u32>,
+    pub(super) starts: Vec<Edge>,
     pub(super) accepting: Vec<bool>,
-    /// For each state and each action the states after it. Actions are those of the whole model.
-    next: Vec<Vec<Vec<u32>>>,
+    /// For each state where actions lead, in ascending order.
+    next: Vec<Vec<Edge>>,
 }
+
+/// An action, and the state after it; where reading starts, the action means nothing.
+pub(super) type Edge = (Action, u32);
 
 /// What an automaton reads: the actions that its thread knows, or all of them.
 fn alphabet(model: &Model, thread: usize, automaton: &Automaton) -> Vec<Action> {
@@ -40,13 +43,13 @@ pub(super) fn fits(model: &Model, thread: usize, automaton: &Automaton) -> Resul
 impl Reader {
     /// The words that an automaton accepts, or those that it does not. `reverse` reads them from the other end.
     pub(super) fn of(model: &Model, thread: usize, automaton: &Automaton, complement: bool, reverse: bool) -> Self {
-        let (states, actions) = (automaton.states.len(), model.actions().len());
+        let states = automaton.states.len();
         let sink = states as u32;
         let turned = (automaton.direction == Direction::Backward) != reverse;
-        let mut next = vec![vec![Vec::new(); actions]; states + 1];
+        let mut next = vec![Vec::new(); states + 1];
         let mut edge = |from: u32, action: Action, to: u32| {
             let (from, to) = if turned { (to, from) } else { (from, to) };
-            next[from as usize][action.0 as usize].push(to);
+            next[from as usize].push((action, to));
         };
         for action in alphabet(model, thread, automaton) {
             for (state, (_, edges)) in automaton.states.iter().enumerate() {
@@ -58,21 +61,26 @@ impl Reader {
             }
             edge(sink, action, sink);
         }
+        next.iter_mut().for_each(|edges| edges.sort_unstable());
         let accepts = |state: u32| automaton.states.get(state as usize).is_some_and(|state| state.0) != complement;
         // Without a state of its own, the automaton starts in the sink.
         let (start, ends) = (0, (0..=sink).map(accepts));
         if turned {
-            let starts = ends.zip(0..).filter(|end| end.0).map(|end| end.1).collect();
+            let starts = ends.zip(0..).filter(|end| end.0).map(|end| (Action(0), end.1)).collect();
             return Self { starts, accepting: (0..=sink).map(|state| state == start).collect(), next };
         }
-        Self { starts: vec![start], accepting: ends.collect(), next }
+        Self { starts: vec![(Action(0), start)], accepting: ends.collect(), next }
     }
 
     pub(super) fn states(&self) -> u32 {
         self.accepting.len() as u32
     }
 
-    pub(super) fn next(&self, state: u32, action: Action) -> &[u32] {
-        &self.next[state as usize][action.0 as usize]
+    /// The edges of a state that read an action.
+    pub(super) fn next(&self, state: u32, action: Action) -> &[Edge] {
+        let edges = &self.next[state as usize];
+        let first = edges.partition_point(|edge| edge.0 < action);
+        let count = edges[first..].partition_point(|edge| edge.0 == action);
+        &edges[first..first + count]
     }
 }

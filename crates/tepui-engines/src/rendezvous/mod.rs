@@ -308,7 +308,14 @@ impl<'a> Rendezvous<'a> {
         let own = self.queries.iter().filter(|query| query.property == property);
         let targets = own.map(|query| {
             let threads = query.languages.iter().zip(&query.lengths);
-            threads.map(|(&language, &length)| self.automata(&self.languages[language], length)).collect()
+            let mut all: Vec<_> =
+                threads.map(|(&language, &length)| self.automata(&self.languages[language], length)).collect();
+            // If a thread has no word at all, nobody else need be looked at.
+            let without = |automata: &Vec<Automaton>| automata.iter().any(|automaton| automaton.states.is_empty());
+            if let Some(alone) = all.iter().position(without) {
+                (0..all.len()).filter(|&thread| thread != alone).for_each(|thread| all[thread].clear());
+            }
+            all
         });
         Claim { name: stated.name.clone(), never: stated.digest(), targets: targets.collect() }
     }

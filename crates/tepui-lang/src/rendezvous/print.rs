@@ -4,12 +4,27 @@
 //! after the other: what could be read through a node is written on the edges around it.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-use tepui_model::rendezvous::{Local, LocalSet, Model, StackSet, Target, Thread};
+use tepui_model::rendezvous::{Local, LocalSet, Model, Property, StackSet, Target, Thread};
+
+/// That a set of stacks has no expression of a reasonable length.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLong;
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a query needs an expression of more than {LONGEST} characters")
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// The longest expression that is printed, and the longest on the way to it.
+const LONGEST: usize = 50_000;
 
 /// The model in Tepui's own form.
-pub fn print_rpds(model: &Model) -> String {
+pub fn print_rpds(model: &Model) -> Result<String, TooLong> {
     let mut out = String::new();
     for (number, action) in model.actions().iter().enumerate() {
         let knowing = model.knowing(tepui_model::rendezvous::Action(number as u32));
@@ -34,11 +49,16 @@ pub fn print_rpds(model: &Model) -> String {
         out.push_str("}\n");
     }
     for property in model.properties() {
-        let targets: Vec<_> = property.never.iter().map(|target| target_text(model, target)).collect();
-        let targets = if targets.is_empty() { "nothing".to_owned() } else { targets.join(" or ") };
-        let _ = writeln!(out, "\nreach {}: {targets}", property.name);
+        let _ = writeln!(out, "\n{}", print_query(model, property)?);
     }
-    out
+    Ok(out)
+}
+
+/// A property as it is written.
+pub fn print_query(model: &Model, property: &Property) -> Result<String, TooLong> {
+    let targets: Vec<_> = property.never.iter().map(|target| target_text(model, target)).collect::<Result<_, _>>()?;
+    let targets = if targets.is_empty() { "nothing".to_owned() } else { targets.join(" or ") };
+    Ok(format!("reach {}: {targets}", property.name))
 }
 
 /// Whether control states, and symbols, are numbered in the order in which a reader comes across them.
@@ -66,11 +86,14 @@ fn local_text(thread: &Thread, local: &Local) -> String {
 }
 
 /// A target as it is written; sets that depend on the control state need a tuple for each of their parts.
-fn target_text(model: &Model, target: &Target) -> String {
+fn target_text(model: &Model, target: &Target) -> Result<String, TooLong> {
     let mut tuples = vec![Vec::new()];
     for (thread, set) in model.threads().iter().zip(&target.locals) {
         let Some(set) = set else { continue };
-        let parts = parts(thread, set);
+        let parts = parts(thread, set)?;
+        if tuples.len().saturating_mul(parts.len()) > LONGEST / 10 {
+            return Err(TooLong);
+        }
         let extend = |tuple: &Vec<String>| {
             parts.iter().map(|part| tuple.iter().cloned().chain([part.clone()]).collect()).collect::<Vec<_>>()
         };
@@ -80,11 +103,11 @@ fn target_text(model: &Model, target: &Target) -> String {
         true => format!("{} at *", model.threads()[0].name),
         false => tuple.join(", "),
     };
-    tuples.iter().map(text).collect::<Vec<_>>().join(" or ")
+    Ok(tuples.iter().map(text).collect::<Vec<_>>().join(" or "))
 }
 
 /// A set as `thread at control stack`, once for each set of stacks that it has.
-fn parts(thread: &Thread, set: &LocalSet) -> Vec<String> {
+fn parts(thread: &Thread, set: &LocalSet) -> Result<Vec<String>, TooLong> {
     let mut by_stacks: BTreeMap<&StackSet, Vec<&str>> = BTreeMap::new();
     for (control, stacks) in set {
         by_stacks.entry(stacks).or_default().push(thread.control_name(*control));
@@ -97,9 +120,9 @@ fn parts(thread: &Thread, set: &LocalSet) -> Vec<String> {
         };
         let stack = match *stacks == StackSet::everything(thread.symbol_count()) {
             true => "*".to_owned(),
-            false => expression(thread, stacks),
+            false => expression(thread, stacks).ok_or(TooLong)?,
         };
-        format!("{} at {control} {stack}", thread.name)
+        Ok(format!("{} at {control} {stack}", thread.name))
     };
     by_stacks.into_iter().map(part).collect()
 }
@@ -107,8 +130,8 @@ fn parts(thread: &Thread, set: &LocalSet) -> Vec<String> {
 /// Alternatives, each a regular expression that binds as strongly as a series does; the empty text is the empty word.
 type Choices = Vec<String>;
 
-/// A regular expression for a set of stacks.
-pub(super) fn expression(thread: &Thread, stacks: &StackSet) -> String {
+/// A regular expression for a set of stacks, unless it becomes too long.
+fn expression(thread: &Thread, stacks: &StackSet) -> Option<String> {
     let size = stacks.size();
     let (start, end) = (size, size + 1);
     let mut edges: BTreeMap<(usize, usize), Choices> = BTreeMap::new();
@@ -116,7 +139,7 @@ pub(super) fn expression(thread: &Thread, stacks: &StackSet) -> String {
     for node in 0..size {
         let mut by_end: BTreeMap<usize, Choices> = BTreeMap::new();
         for &(symbol, to) in stacks.edges(node as u32) {
-            by_end.entry(to as usize).or_default().push(thread.symbol_name(symbol).to_owned());
+            by_end.entry(to as usize).or_default().push(word(thread.symbol_name(symbol)));
         }
         for (to, names) in by_end {
             let choices = if names.len() == any && any > 1 { vec!["_".to_owned()] } else { names };
@@ -143,11 +166,20 @@ pub(super) fn expression(thread: &Thread, stacks: &StackSet) -> String {
                 }
             }
         }
+        let longest = edges.values().map(|choices| choices.iter().map(String::len).sum::<usize>()).max();
+        if longest > Some(LONGEST) {
+            return None;
+        }
     }
-    match edges.remove(&(start, end)).unwrap_or_default().as_slice() {
+    Some(match edges.remove(&(start, end)).unwrap_or_default().as_slice() {
         [] => "-".to_owned(),
         choices => choices.iter().map(|one| if one.is_empty() { "-" } else { one }).collect::<Vec<_>>().join("|"),
-    }
+    })
+}
+
+/// A symbol in an expression; alone, `or` would begin an alternative.
+fn word(name: &str) -> String {
+    if name == "or" { "(or)".to_owned() } else { name.to_owned() }
 }
 
 fn series(parts: &[&str]) -> String {

@@ -31,7 +31,7 @@ const MOST: usize = 10_000;
 
 /// The most tuples that a query may stand for, and the most rules that handshakes may.
 const MOST_TUPLES: usize = 1_000;
-const MOST_RULES: usize = 1_000_000;
+const MOST_RULES: usize = 200_000;
 
 const STATEMENTS: [&str; 4] = ["thread", "action", "handshake", "reach"];
 
@@ -192,7 +192,11 @@ impl<'a> File<'a> {
 
     fn thread(&mut self, line: &mut Line<'a>, sink: &mut Sink) -> Fallible<()> {
         self.seen_thread = true;
-        let name = name(line, "the name of the thread")?;
+        let name = line.expect(Kind::Word, "the name of the thread")?;
+        if name.text.len() > LONGEST_NAME {
+            let most = format!("at most {LONGEST_NAME} characters");
+            sink.push(name.error("the name of the thread is too long", most));
+        }
         let copies = sink.take(copies(line));
         self.blocks.push(Block {
             name,
@@ -244,7 +248,11 @@ impl<'a> File<'a> {
             return line.end();
         }
         if line.eat_word("stack").is_some() {
-            block.symbols.extend(names(line, "a symbol")?);
+            let names = names(line, "a symbol")?;
+            if let Some(any) = names.iter().find(|symbol| symbol.text == "_") {
+                return Err(any.error("`_` stands for any symbol", "choose another name"));
+            }
+            block.symbols.extend(names);
             return line.end();
         }
         let Some(keyword) = line.eat_word("init") else {
@@ -256,13 +264,16 @@ impl<'a> File<'a> {
         }
         let control = name(line, "a control state")?;
         let stack = sets::plain_stack(line)?;
+        if let Some(any) = stack.iter().find(|symbol| symbol.text == "_") {
+            return Err(any.error("`_` stands for any symbol", "an initial stack has no choices"));
+        }
         line.end()?;
         block.init = Some((control, stack));
         Ok(())
     }
 
     fn action(&mut self, line: &mut Line<'a>) -> Fallible<()> {
-        let actions = names(line, "the name of an action")?;
+        let actions = actions(line, "the name of an action")?;
         line.expect(Kind::Colon, "`:`")
             .map_err(|error| error.hint("an action is written `action a: thread, thread`"))?;
         let threads = names(line, "the name of a thread")?;
@@ -272,7 +283,7 @@ impl<'a> File<'a> {
     }
 
     fn handshake(&mut self, line: &mut Line<'a>) -> Fallible<()> {
-        let names = names(line, "the name of a handshake")?;
+        let names = actions(line, "the name of a handshake")?;
         line.end().map_err(|error| error.hint("who sends and who receives shows in the rules: `a!` and `a?`"))?;
         self.handshakes.extend(names);
         Ok(())
@@ -462,6 +473,24 @@ fn names<'a>(line: &mut Line<'a>, what: &str) -> Fallible<Vec<Token<'a>>> {
     Ok(names)
 }
 
+/// Names of actions, separated by commas; the word for internal steps is none.
+fn actions<'a>(line: &mut Line<'a>, what: &str) -> Fallible<Vec<Token<'a>>> {
+    let names = names(line, what)?;
+    match names.iter().find(|name| name.text == "tau") {
+        Some(tau) => Err(tau.error("`tau` is the word for internal steps", "choose another name")),
+        None => Ok(names),
+    }
+}
+
+/// A symbol's name; `_` stands for any symbol in queries, and for none elsewhere.
+fn symbol<'a>(line: &mut Line<'a>, what: &str) -> Fallible<Token<'a>> {
+    let name = name(line, what)?;
+    match name.text {
+        "_" => Err(name.error("`_` stands for any symbol", "choose another name")),
+        _ => Ok(name),
+    }
+}
+
 /// How many threads a block stands for, if it says so.
 fn copies(line: &mut Line<'_>) -> Fallible<Option<u32>> {
     if line.eat(Kind::Star).is_none() {
@@ -480,7 +509,7 @@ fn rule<'a>(line: &mut Line<'a>) -> Fallible<RuleText<'a>> {
     let from = name(line, "a control state")?;
     let top = match line.eat(Kind::Dash) {
         Some(_) => None,
-        None => Some(name(line, "the top of the stack")?),
+        None => Some(symbol(line, "the top of the stack")?),
     };
     line.expect(Kind::Arrow, "`->`")?;
     let to = name(line, "a control state")?;
@@ -491,7 +520,7 @@ fn rule<'a>(line: &mut Line<'a>) -> Fallible<RuleText<'a>> {
             return Err(error.hint("a rule is written `p a -> q w : action`"));
         }
         while line.peek().is_some_and(|token| token.kind == Kind::Word) {
-            right.push(name(line, "a symbol")?);
+            right.push(symbol(line, "a symbol")?);
         }
     }
     let mut label = None;
@@ -541,7 +570,7 @@ fn sketch(
     let mut rules = Vec::new();
     for rule in &block.rules {
         let label = label(rule, block, number, labels, sink);
-        let label = if first { sink.take(label) } else { label.ok() };
+        let label = sink.take(label);
         rules.push(SketchRule {
             from: scope.control(rule.from.text),
             top: rule.top.map_or(Symbol::BOTTOM, |top| scope.symbol(top.text)),

@@ -50,7 +50,7 @@ fn damaged_texts() {
     let mut read = 0;
     for round in 0..20_000 {
         let mut text = match rng.u8(0..3) {
-            0 => print_rpds(&roundtrip::random(&mut rng)),
+            0 => print_rpds(&roundtrip::random(&mut rng)).unwrap(),
             _ => MODEL.to_owned(),
         };
         for _ in 0..rng.usize(1..=4) {
@@ -72,7 +72,7 @@ fn damaged_texts() {
         match read_rpds(&Source::new("main", text.as_bytes()), None) {
             Ok(parsed) => {
                 read += 1;
-                let printed = print_rpds(&parsed.model);
+                let printed = print_rpds(&parsed.model).unwrap();
                 let again = read_rpds(&Source::new("printed", printed.as_bytes()), None);
                 let again = again.unwrap_or_else(|errors| panic!("round {round}: {errors:?}\n{text}\n---\n{printed}"));
                 assert_eq!(again.model.digest(), parsed.model.digest(), "round {round}\n{text}\n---\n{printed}");

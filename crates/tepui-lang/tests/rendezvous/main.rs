@@ -5,7 +5,7 @@ mod fuzz;
 mod roundtrip;
 
 use tepui_lang::diagnostic::Diagnostic;
-use tepui_lang::rendezvous::{Parsed, read_rpds};
+use tepui_lang::rendezvous::{Parsed, print_rpds, read_rpds};
 use tepui_lang::source::Source;
 use tepui_model::rendezvous::{Control, Model, StackSet, Symbol};
 
@@ -218,6 +218,36 @@ fn mistakes_are_explained() {
     }
 }
 
+/// What looks like a name and is none.
+#[test]
+fn words_with_a_meaning_of_their_own() {
+    assert_eq!(
+        said("action tau: t\nthread t {\n  init p -\n}")[0],
+        "1:8 `tau` is the word for internal steps | choose another name"
+    );
+    assert_eq!(
+        said("handshake tau\nthread t {\n  init p -\n}")[0],
+        "1:11 `tau` is the word for internal steps | choose another name"
+    );
+    for line in ["init p _", "init p a\n  p _ -> p -", "init p a\n  p a -> p _", "init p a\n  stack _"] {
+        assert!(said(&format!("thread t {{\n  {line}\n}}"))[0].contains("`_` stands for any symbol"), "{line}");
+    }
+    // `or` is a symbol where it cannot begin an alternative.
+    let model = model("thread t {\n  init p or\n  p or -> p -\n}\nreach x: t at p (or).or or t at p");
+    assert_eq!(model.properties()[0].never.len(), 2);
+    let printed = print_rpds(&model).unwrap();
+    assert_eq!(read(&printed).unwrap().model.properties(), model.properties(), "{printed}");
+    let blowup = asking("reach x: t at p _*.a._._._._._._._._._");
+    assert!(print_rpds(&self::model(&blowup)).is_err());
+}
+
+/// What is wrong with one copy of a thread only is wrong.
+#[test]
+fn every_copy_is_looked_at() {
+    let text = "action a: x/1, y\nthread x * 2 {\n  init p -\n  p - -> q - : a\n}\nthread y {\n  init p -\n}";
+    assert!(said(text)[0].starts_with("4:16 thread `x` does not know action `a`"), "{:?}", said(text));
+}
+
 #[test]
 fn slips_are_pointed_out() {
     let text = "action lone: t, u\nhandshake h, k, n\nthread t {\n  init run main\n  run main -> run enter : lone\n  run enetr -> rum - : h!\n  rum x -> run - : k?\n}\nthread u {\n  init p -\n}\nreach x: t at run";
@@ -253,7 +283,7 @@ fn hostile_sizes_are_refused_or_read_quickly() {
     let blowup = format!("reach x: t at p _*.a{}", "._".repeat(40));
     assert!(said(&asking(&blowup))[0].contains("more than 5000 states"), "{:?}", said(&asking(&blowup)));
     let many = "handshake h\nthread t * 2000 {\n  init p -\n  p - -> p - : h!\n  p - -> p - : h?\n}\n";
-    assert!(said(many)[0].contains("need more than 1000000 rules"), "{:?}", said(many));
+    assert!(said(many)[0].contains("need more than 200000 rules"), "{:?}", said(many));
     assert!(said("thread t * 9999 {\n  init p -\n}\nthread u * 9999 {\n  init p -\n}")[0].contains("19998 threads"));
     let tuples = "thread t * 100 {\n  init p -\n}\nreach x: t at p, t at p, t at p";
     assert!(said(tuples)[0].contains("more than 1000 tuples"), "{:?}", said(tuples));

@@ -20,7 +20,7 @@ fn without_lines(model: &Model) -> Model {
 #[test]
 fn a_written_model() {
     let read = model(MODEL);
-    let printed = print_rpds(&read);
+    let printed = print_rpds(&read).unwrap();
     assert_eq!(without_lines(&model(&printed)), without_lines(&read), "{printed}");
 }
 
@@ -31,7 +31,7 @@ fn random_models() {
     for seed in 0..1_000 {
         let mut rng = Rng::with_seed(seed);
         let original = random(&mut rng);
-        let printed = print_rpds(&original);
+        let printed = print_rpds(&original).unwrap();
         let read = model(&printed);
         assert_eq!(read.digest(), original.digest(), "seed {seed}\n{printed}");
         assert_eq!(read.actions(), original.actions());

@@ -17,7 +17,7 @@ use std::fmt;
 
 use crate::Digest;
 pub use crate::pushdown::{Malformed, Symbol};
-pub use product::{Product, product};
+pub use product::{Product, product, product_unless};
 pub use stacks::{Draft, StackSet, TooLarge};
 
 /// A control state of one thread; equal numbers in different threads are unrelated.
@@ -358,7 +358,8 @@ impl Model {
                 return Err(format!("thread {} knows an action that does not exist", thread.name));
             }
         }
-        let unknown = |action: &usize| self.knowing(Action(*action as u32)).next().is_none();
+        let known: BTreeSet<_> = self.threads.iter().flat_map(|thread| &thread.knows).collect();
+        let unknown = |action: &usize| !known.contains(&Action(*action as u32));
         if let Some(action) = (0..self.actions.len()).find(unknown) {
             return Err(format!("no thread knows action {}", self.actions[action]));
         }

@@ -32,13 +32,23 @@ pub struct Product {
 /// The product of a system's threads. Its properties are those of the system, by their names; those that have been left
 /// out leave their phases behind.
 pub fn product(model: &Model) -> Product {
-    let mut build = Build { model, phases: Numbered::default(), threads: Vec::new() };
+    let Some(product) = product_unless(model, &mut || false) else { unreachable!("nothing stops it") };
+    product
+}
+
+/// The same, unless it is told to stop on the way: it asks once in a while.
+pub fn product_unless(model: &Model, stop: &mut dyn FnMut() -> bool) -> Option<Product> {
+    let mut needed = vec![Vec::new(); model.actions().len()];
+    for (number, thread) in model.threads().iter().enumerate() {
+        thread.knows.iter().for_each(|action| needed[action.0 as usize].push(number));
+    }
+    let mut build = Build { model, needed: &needed, phases: Numbered::default(), threads: Vec::new() };
     build.phases.number(Phase::Run);
     for thread in 0..model.threads().len() {
-        let built = build.thread(thread);
+        let built = build.thread(thread, stop)?;
         build.threads.push(built);
     }
-    build.finish()
+    Some(build.finish())
 }
 
 impl Product {
@@ -190,6 +200,8 @@ struct Built {
 
 struct Build<'a> {
     model: &'a Model,
+    /// The threads that each action needs.
+    needed: &'a [Vec<usize>],
     phases: Numbered<Phase>,
     threads: Vec<Built>,
 }
@@ -197,6 +209,9 @@ struct Build<'a> {
 /// The state of building one thread.
 struct Builder<'a, 'b> {
     model: &'a Model,
+    needed: &'a [Vec<usize>],
+    /// How many rules and frames there were when it was last asked whether to stop.
+    asked: usize,
     thread: usize,
     by_head: BTreeMap<(Control, Symbol), Vec<usize>>,
     observers: Observers<'a>,
@@ -208,13 +223,15 @@ struct Builder<'a, 'b> {
 }
 
 impl<'a> Build<'a> {
-    fn thread(&mut self, thread: usize) -> Built {
+    fn thread(&mut self, thread: usize, stop: &mut dyn FnMut() -> bool) -> Option<Built> {
         let mut by_head: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (number, rule) in self.model.threads()[thread].rules.iter().enumerate() {
             by_head.entry((rule.from, rule.top)).or_default().push(number);
         }
         let mut builder = Builder {
             model: self.model,
+            needed: self.needed,
+            asked: 0,
             thread,
             by_head,
             observers: Observers::of(self.model, thread),
@@ -224,13 +241,13 @@ impl<'a> Build<'a> {
             unders: Numbered::default(),
         };
         builder.start();
-        builder.expand();
-        builder.observe();
-        builder.built
+        builder.expand(stop)?;
+        builder.observe(stop)?;
+        Some(builder.built)
     }
 
     fn finish(self) -> Product {
-        let Self { model, phases, threads } = self;
+        let Self { model, phases, threads, .. } = self;
         let shared = pushdown::Names::List(unique(phases.list.iter().map(|phase| phase_name(model, *phase, &phases))));
         let bad: HashMap<usize, u32> = (phases.list.iter().zip(0..))
             .filter_map(|(phase, number)| match phase {
@@ -264,6 +281,17 @@ impl<'a> Build<'a> {
 }
 
 impl Builder<'_, '_> {
+    /// Asks, once in a while, whether to stop: then there is nothing.
+    fn go_on(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<()> {
+        const ASK_EVERY: usize = 4_096;
+        let size = self.built.rules.len() + self.built.frames.list.len();
+        if size < self.asked + ASK_EVERY {
+            return Some(());
+        }
+        self.asked = size;
+        (!stop()).then_some(())
+    }
+
     fn frame(&mut self, frame: Frame) -> u32 {
         self.built.frames.number(frame) + 1
     }
@@ -289,9 +317,10 @@ impl Builder<'_, '_> {
     }
 
     /// Adds rules until nothing new can come to lie on a stack.
-    fn expand(&mut self) {
+    fn expand(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<()> {
         let (mut frames, mut pairs) = (0, (0, 0));
         loop {
+            self.go_on(stop)?;
             if frames < self.built.frames.list.len() {
                 let frame = self.built.frames.list[frames];
                 frames += 1;
@@ -310,9 +339,10 @@ impl Builder<'_, '_> {
             }
             let (returns, unders) = (self.returns.list.len(), self.unders.list.len());
             if pairs == (returns, unders) {
-                return;
+                return Some(());
             }
             for r in 0..returns {
+                self.go_on(stop)?;
                 for u in if r < pairs.0 { pairs.1 } else { 0 }..unders {
                     self.come_to_light(self.returns.list[r], self.unders.list[u]);
                 }
@@ -331,7 +361,7 @@ impl Builder<'_, '_> {
     fn phases_of(&mut self, rule: &Rule) -> (u32, u32) {
         let run = self.phases.number(Phase::Run);
         let Some(action) = rule.action else { return (run, run) };
-        let needed: Vec<_> = self.model.knowing(action).collect();
+        let needed = &self.needed[action.0 as usize];
         let place = needed.iter().position(|&thread| thread == self.thread).unwrap_or(0);
         let mut phase = |moved: usize| match moved == 0 || moved == needed.len() {
             true => run,
@@ -384,8 +414,9 @@ impl Builder<'_, '_> {
     }
 
     /// Adds the rules with which the thread takes part in answering queries.
-    fn observe(&mut self) {
+    fn observe(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<()> {
         for (property, target) in targets(self.model) {
+            self.go_on(stop)?;
             let locals = &self.model.stated()[property].never[target].locals;
             let mut asked: Vec<_> = (0..locals.len()).filter(|&thread| locals[thread].is_some()).collect();
             if asked.is_empty() {
@@ -409,6 +440,7 @@ impl Builder<'_, '_> {
                 }
             }
         }
+        Some(())
     }
 }
 

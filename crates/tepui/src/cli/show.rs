@@ -23,15 +23,14 @@ use super::{Exit, print, show_rendezvous};
 pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     let loaded = load(&args.model, None)?;
     let shown = loaded.model()?;
-    let model = &match &shown {
-        Model::Pushdown(model) => model.clone(),
-        Model::Rendezvous(model) => product(model).model().clone(),
-    };
     let text = match (args.format, &shown) {
         (ShowFormat::Human, Model::Rendezvous(model)) => show_rendezvous::summary(&loaded.file, model),
         (ShowFormat::Json, Model::Rendezvous(model)) => show_rendezvous::json(&loaded.file, model),
-        (ShowFormat::Rpds, Model::Rendezvous(model)) => print_rpds(model),
-        (format, _) => of_pushdown(&loaded, model, format)?,
+        (ShowFormat::Rpds, Model::Rendezvous(model)) => {
+            print_rpds(model).with_context(|| format!("{} cannot be printed in this form", loaded.file))?
+        }
+        (format, Model::Rendezvous(model)) => of_pushdown(&loaded, product(model).model(), format)?,
+        (format, Model::Pushdown(model)) => of_pushdown(&loaded, model, format)?,
     };
     match &args.output {
         None => print(&text)?,
@@ -39,6 +38,10 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
             require_safe_output(&args.model.model, path, args.format)?;
             write(path, &text)?;
             if args.format == ShowFormat::Pds {
+                let model = &match &shown {
+                    Model::Pushdown(model) => model.clone(),
+                    Model::Rendezvous(model) => product(model).model().clone(),
+                };
                 write(&path.with_extension("init"), &print_init(model))?;
                 let spec = path.with_extension("spec");
                 if !model.properties().is_empty() {

@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use comfy_table::Table;
-use tepui_lang::rendezvous::print_rpds;
+use tepui_lang::rendezvous::print_query;
 use tepui_model::rendezvous::{Action, Model, Thread, product};
 use tepui_report::{count, grouped};
 
 /// Actions that are listed of many.
 const MOST_ACTIONS: usize = 40;
+
+/// The longest query that is printed in a summary.
+const LONGEST_QUERY: usize = 2_000;
 
 /// A summary for people.
 pub(super) fn summary(file: &str, model: &Model) -> String {
@@ -38,9 +41,11 @@ pub(super) fn summary(file: &str, model: &Model) -> String {
         let _ = writeln!(out, "  ... and {} more", model.actions().len() - MOST_ACTIONS);
     }
     out.push('\n');
-    // Queries are told as they are written.
-    let printed = print_rpds(model);
-    out.extend(printed.lines().filter(|line| line.starts_with("reach ")).map(|line| format!("  {line}\n")));
+    for property in model.properties() {
+        let query = print_query(model, property).ok().filter(|query| query.len() <= LONGEST_QUERY);
+        let targets = || format!("reach {}: {}", property.name, count(property.never.len() as u64, "target"));
+        let _ = writeln!(out, "  {}", query.unwrap_or_else(targets));
+    }
     if model.properties().is_empty() {
         out.push_str("  no query\n");
     }

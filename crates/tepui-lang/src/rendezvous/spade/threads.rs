@@ -161,7 +161,12 @@ struct Builder {
 
 impl Builder {
     fn new(file: &File<'_>, alphabet: &BTreeSet<Constant>, chooses: bool) -> Self {
-        let symbol = |(number, &constant)| (constant, (Symbol(number), file.constants.name(constant).to_owned()));
+        // In Tepui's own form `_` stands for any symbol.
+        let name = |constant| match file.constants.name(constant) {
+            "_" => "@_".to_owned(),
+            name => name.to_owned(),
+        };
+        let symbol = |(number, &constant)| (constant, (Symbol(number), name(constant)));
         let start = chooses.then(|| "start".to_owned());
         Self {
             controls: [Some("run".to_owned()), start].into_iter().flatten().collect(),
