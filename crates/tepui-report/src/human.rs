@@ -187,29 +187,29 @@ const SHOWN_ROUNDS: usize = 6;
 /// Queries whose rounds are shown.
 const SHOWN_QUERIES: usize = 3;
 
-/// For each query the lengths up to which the threads' words were exact, round by round.
+/// For each target the lengths up to which the threads' words were exact, round by round.
 fn refinements(report: &Report<'_>) -> Vec<(&'static str, String)> {
-    let iterations = &report.outcome.iterations;
-    let queries = iterations.last().map_or(0, |last| last.approximations.len());
-    let mut facts = Vec::new();
-    for query in 0..queries.min(SHOWN_QUERIES) {
-        let records = iterations.iter().filter_map(|iteration| iteration.approximations.get(query));
-        let mut rounds: Vec<_> = records.clone().map(|record| record.lengths.clone()).collect();
-        rounds.dedup();
-        let text = |lengths: &Vec<u32>| match lengths.as_slice() {
-            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.to_string(),
-            _ => format!("({})", lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
-        };
-        let hidden = rounds.len().saturating_sub(SHOWN_ROUNDS);
-        let shown: Vec<_> = rounds[hidden..].iter().map(text).collect();
-        let before = if hidden > 0 { format!("... {hidden} more, then ") } else { String::new() };
-        let names: Vec<_> =
-            records.take(1).map(|record| format!("{}, target {}: ", record.property, record.target)).collect();
-        let name = if queries > 1 { names.concat() } else { String::new() };
-        facts.push(("lengths", format!("{name}{before}{}", shown.join(", "))));
+    let records = || report.outcome.iterations.iter().flat_map(|iteration| &iteration.approximations);
+    let mut targets: Vec<(&str, usize)> = Vec::new();
+    for record in report.outcome.iterations.iter().take(1).flat_map(|first| &first.approximations) {
+        targets.push((&record.property, record.target));
     }
-    if queries > SHOWN_QUERIES {
-        let more = count((queries - SHOWN_QUERIES) as u64, "more target");
+    let text = |lengths: &Vec<u32>| match lengths.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => first.to_string(),
+        _ => format!("({})", lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+    };
+    let mut facts = Vec::new();
+    for &(property, target) in targets.iter().take(SHOWN_QUERIES) {
+        let own = records().filter(|record| (record.property.as_str(), record.target) == (property, target));
+        let mut rounds: Vec<_> = own.map(|record| text(&record.lengths)).collect();
+        rounds.dedup();
+        let hidden = rounds.len().saturating_sub(SHOWN_ROUNDS);
+        let before = if hidden > 0 { format!("... {hidden} more, then ") } else { String::new() };
+        let name = if targets.len() > 1 { format!("{property}, target {target}: ") } else { String::new() };
+        facts.push(("lengths", format!("{name}{before}{}", rounds[hidden..].join(", "))));
+    }
+    if targets.len() > SHOWN_QUERIES {
+        let more = count((targets.len() - SHOWN_QUERIES) as u64, "more target");
         facts.push(("lengths", format!("... and of {more}")));
     }
     facts

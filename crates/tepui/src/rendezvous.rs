@@ -8,18 +8,26 @@
 use std::sync::{Mutex, PoisonError};
 
 use tepui_cert::rendezvous::{Step, Trace};
-use tepui_core::{Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Stop, Task, drive, race};
+use tepui_core::{
+    Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, drive, race,
+};
 use tepui_engines::closure::{self, Closure};
-use tepui_engines::rendezvous::Rendezvous;
-use tepui_model::rendezvous::{Model, Product, product_unless};
+use tepui_engines::rendezvous::{Rendezvous, approximate};
+use tepui_model::rendezvous::{Model, Product, Property, Target, product_unless};
 
-use crate::{Choice, Options};
+use crate::{Choice, Options, Refinement};
 
 /// How much work closure may do alone before languages are compared beside it: a fraction of a second.
 const HEAD_START_OF_CLOSURE: u64 = 500_000;
 
 /// How much work may go into languages alone before there is a search beside it: a second or so.
 const HEAD_START_OF_LANGUAGES: u64 = 4_000_000;
+
+/// How deep the search beside languages looks into stacks: it is there for what is shallow, and ends when they give up.
+const DEPTH_BESIDE_LANGUAGES: u32 = 64;
+
+/// The most targets of a property of which it is asked whether a thread alone could get there.
+const MOST_DOUBTED: usize = 20;
 
 /// Whether an engine can be chosen for communicating systems.
 pub fn applies_to_rendezvous(choice: Choice) -> bool {
@@ -44,8 +52,9 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
         })
     };
     let chosen = closure::Options { view_depth: 1, symmetry: options.symmetry, cores: options.cores };
+    let beside = Task { bound_limit: Some(vec![DEPTH_BESIDE_LANGUAGES]), ..task.clone() };
     let closure = |after: u64| {
-        let task = &task;
+        let task = if options.engine == Choice::Rendezvous { &beside } else { &task };
         Entrant::after(after, move |budget| {
             let Some(product) = product_unless(model, &mut || budget.look().is_err()) else {
                 let reason = budget.look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
@@ -71,7 +80,32 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
     if !outcome.conclusive() && outcome.engine != "rendezvous" {
         outcome.obstacles.extend(obstacles.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
+    let doubtful = lonely(model, &outcome);
+    outcome.remarks.extend(doubtful);
     outcome
+}
+
+/// Properties that hold because, for each of their targets, a thread would not get there even if all others did what it
+/// wants: as a rule the query is not what was meant.
+fn lonely(model: &Model, outcome: &Outcome) -> Vec<String> {
+    let safe = |name: &str| {
+        let own = outcome.properties.iter().find(|property| property.name == name);
+        own.is_some_and(|property| property.verdict.status() == Status::Safe)
+    };
+    let alone = |target: &Target| {
+        (0..target.locals.len()).find(|&thread| {
+            let (set, budget) = (target.locals[thread].as_ref(), &mut Budget::unlimited());
+            let automata = approximate(model, thread, set, 1, Refinement::default(), budget);
+            automata.is_ok_and(|automata| automata.iter().any(|automaton| automaton.states.is_empty()))
+        })
+    };
+    let few = |property: &&Property| (1..=MOST_DOUBTED).contains(&property.never.len());
+    let remark = |property: &Property| {
+        let threads: Option<Vec<_>> = property.never.iter().map(alone).collect();
+        let thread = &model.threads()[*threads?.first()?].name;
+        Some(format!("{}: thread {thread} would not get there even if all others helped it", property.name))
+    };
+    model.properties().iter().filter(|property| safe(&property.name)).filter(few).filter_map(remark).collect()
 }
 
 /// An engine that works on the product, and speaks about the system.

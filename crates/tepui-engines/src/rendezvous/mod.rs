@@ -72,6 +72,9 @@ impl Default for Options {
 /// The longest words that are told apart. Sets of words are walked through recursively, one level at a time.
 const LONGEST: u32 = 1_000;
 
+/// The most queries of which a round keeps a record.
+const MOST_RECORDED: usize = 50;
+
 /// The language of one thread with respect to one set, in the directions that are needed.
 struct ThreadLanguage {
     thread: usize,
@@ -158,6 +161,12 @@ impl<'a> Rendezvous<'a> {
         (self.queries.iter().enumerate()).filter(move |(_, query)| open(query)).map(|(number, _)| number)
     }
 
+    /// The queries that are open and not yet beyond the longest words.
+    fn workable(&self) -> Vec<usize> {
+        let within = |number: &usize| self.queries[*number].lengths.iter().all(|&length| length <= LONGEST);
+        self.open().filter(within).collect()
+    }
+
     /// The properties that are violated, in ascending order.
     fn refuted(&self) -> Vec<usize> {
         let reachable = self.queries.iter().filter(|query| matches!(query.answer, Answer::Reachable(_)));
@@ -168,10 +177,6 @@ impl<'a> Rendezvous<'a> {
 
     /// One round of one query.
     fn refine(&mut self, number: usize, budget: &mut Budget) -> Result<(), Stop> {
-        if self.queries[number].lengths.iter().any(|&length| length > LONGEST) {
-            let why = format!("words of more than {LONGEST} actions are not told apart");
-            return Err(Stop::GaveUp(why));
-        }
         self.raise(number, budget)?;
         let found = self.word(number, budget)?;
         let projected = found.as_ref().map(|word| self.projected(word));
@@ -272,7 +277,8 @@ impl<'a> Rendezvous<'a> {
         word.iter().map(|&action| self.model.action_name(Some(action)).to_owned()).collect()
     }
 
-    fn approximations(&self) -> Vec<Approximation> {
+    /// What was found in this round, of the first queries that were looked at.
+    fn approximations(&self, looked_at: &[usize]) -> Vec<Approximation> {
         let approximation = |query: &Query| Approximation {
             property: self.model.properties()[query.property].name.clone(),
             target: query.target + 1,
@@ -282,7 +288,7 @@ impl<'a> Rendezvous<'a> {
                 Answer::Unreachable => None,
             },
         };
-        self.queries.iter().map(approximation).collect()
+        looked_at.iter().take(MOST_RECORDED).map(|&number| approximation(&self.queries[number])).collect()
     }
 
     fn round(&self, stopped: Option<Stop>, approximations: Vec<Approximation>) -> Round {
@@ -430,23 +436,26 @@ impl Engine for Rendezvous<'_> {
     }
 
     fn next_bound(&self) -> Bound {
-        let longest = self.open().flat_map(|number| &self.queries[number].lengths).max();
+        let longest = self.workable().into_iter().flat_map(|number| &self.queries[number].lengths).max();
         Bound::on(&["actions"], &[longest.copied().unwrap_or(1)])
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Round {
         let mut stopped = self.prepare(budget).err();
-        let open: Vec<_> = self.open().collect();
-        for &number in &open {
+        let mut looked_at = Vec::new();
+        for number in self.workable() {
             if stopped.is_none() && !self.refuted().contains(&self.queries[number].property) {
                 stopped = self.refine(number, budget).err();
+                looked_at.extend(stopped.is_none().then_some(number));
             }
         }
         let stopped = stopped.or(budget.look().err());
-        let approximations = self.approximations();
-        let round = self.round(stopped, approximations);
+        let mut round = self.round(stopped, self.approximations(&looked_at));
         if round.stopped.is_none() {
-            self.open().collect::<Vec<_>>().into_iter().for_each(|number| self.raise_lengths(number));
+            looked_at.into_iter().for_each(|number| self.raise_lengths(number));
+            let beyond = self.open().next().is_some() && self.workable().is_empty();
+            let why = || format!("words of more than {LONGEST} actions are not told apart");
+            round.stopped = beyond.then(|| Stop::GaveUp(why()));
         }
         round
     }
@@ -459,15 +468,13 @@ impl Engine for Rendezvous<'_> {
         let lengths: Vec<_> = own.map(|query| tuple(&query.lengths)).collect();
         let because = match lengths.as_slice() {
             [] => "nothing is asked".to_owned(),
-            [one] => format!(
-                "no word is in the languages of all threads, which need to be exact for words shorter than {one} actions only"
-            ),
+            [one] => format!("no word is in the languages of all threads, taken at length {one}"),
             _ => {
                 let longest = self.queries.iter().flat_map(|query| &query.lengths).max().unwrap_or(&0);
+                let count = lengths.len();
                 format!(
-                    "for none of {} queries is there a word in the languages of all threads, exact for words shorter \
-                     than at most {longest} actions",
-                    lengths.len()
+                    "for none of {count} targets is there a word in the languages of all threads, taken at lengths up \
+                     to {longest}"
                 )
             }
         };

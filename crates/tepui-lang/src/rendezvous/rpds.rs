@@ -102,6 +102,8 @@ pub(super) struct Block<'a> {
     /// Whether there is an initial local state, even if it could not be read.
     seen_init: bool,
     pub(super) rules: Vec<RuleText<'a>>,
+    /// Whether its header could be read.
+    headed: bool,
     /// Whether it has its `{`; if not, nobody misses a `}`.
     braced: bool,
     closed: bool,
@@ -204,8 +206,9 @@ impl<'a> File<'a> {
             controls: Vec::new(),
             symbols: Vec::new(),
             init: None,
-            seen_init: copies.is_none(),
+            seen_init: false,
             rules: Vec::new(),
+            headed: copies.is_some(),
             braced: false,
             closed: false,
         });
@@ -407,12 +410,14 @@ impl<'a> File<'a> {
             }
         }
         for (number, name) in self.handshakes.iter().enumerate() {
-            let has = |label: Label| sketches.iter().any(|one| one.rules.iter().any(|rule| rule.label == label));
-            let says = match (has(Label::Send(number)), has(Label::Receive(number))) {
-                (true, true) => continue,
-                (false, false) => "is never used",
-                (true, false) => "is sent and never received",
-                (false, true) => "is received and never sent",
+            let has = |one: &Sketch, label: Label| one.rules.iter().any(|rule| rule.label == label);
+            let with = |label: Label| (0..sketches.len()).filter(|&one| has(&sketches[one], label)).collect::<Vec<_>>();
+            let says = match (with(Label::Send(number)).as_slice(), with(Label::Receive(number)).as_slice()) {
+                ([], []) => "is never used",
+                (_, []) => "is sent and never received",
+                ([], _) => "is received and never sent",
+                ([one], [other]) if one == other => "is sent and received by one thread only",
+                _ => continue,
             };
             sink.push(name.warning(format!("handshake {} {says}", quote(name.text)), "so it never happens"));
         }
@@ -555,7 +560,7 @@ fn sketch(
             Local { control, stack: stack.iter().map(|symbol| scope.symbol(symbol.text)).collect() }
         }
         None => {
-            if first && block.braced && !block.seen_init {
+            if first && block.headed && block.braced && !block.seen_init {
                 let message = format!("thread {} has no initial local state", quote(block.name.text));
                 sink.push(
                     block
@@ -682,7 +687,7 @@ fn property(
                 return Err(entry
                     .thread
                     .error(message, "one too many")
-                    .hint("several sets of one thread are written with `|`"));
+                    .hint("several sets of one thread are written with `|`; `thread name * 2` makes two threads"));
             }
             partial = next;
         }

@@ -195,7 +195,7 @@ fn mistakes_are_explained() {
         ),
         (
             "reach x: t at p, t at p a",
-            "5:18 more is said of `t` than there are threads | one too many | several sets of one thread are written with `|`",
+            "5:18 more is said of `t` than there are threads | one too many | several sets of one thread are written with `|`; `thread name * 2` makes two threads",
         ),
         ("reach x: t at p\nreach x: t at p", "6:1 two queries are named `x` | again here"),
     ] {
@@ -246,6 +246,13 @@ fn words_with_a_meaning_of_their_own() {
 fn every_copy_is_looked_at() {
     let text = "action a: x/1, y\nthread x * 2 {\n  init p -\n  p - -> q - : a\n}\nthread y {\n  init p -\n}";
     assert!(said(text)[0].starts_with("4:16 thread `x` does not know action `a`"), "{:?}", said(text));
+}
+
+#[test]
+fn one_mistake_is_one_message() {
+    assert_eq!(said("thread a * 0 {\n  init p -\n}\nthread b {\n  init p -\n}").len(), 1);
+    let alone = "handshake h\nthread t {\n  init p -\n  p - -> p - : h!\n  p - -> p - : h?\n}";
+    assert_eq!(said(alone), ["1:11 handshake `h` is sent and received by one thread only | so it never happens"]);
 }
 
 #[test]
