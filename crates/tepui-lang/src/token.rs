@@ -4,12 +4,14 @@
 //! lines that hold anything, one at a time, so that memory is bounded by the longest line and an error costs no more
 //! than its line. A token borrows its text and remembers its place; numbers are words, the forms judge them.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use logos::{Lexer, Logos};
 
-use crate::diagnostic::{Diagnostic, Sink, quote};
+use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
 use crate::source::Source;
+use crate::suggestion::suggestion;
 
 /// What a reading step gives: its value, or the error that ends the line.
 pub(crate) type Fallible<T> = Result<T, Diagnostic>;
@@ -280,6 +282,28 @@ fn unknown(token: Token<'_>) -> Diagnostic {
         other => format!("unexpected character `{}`", other.escape_debug()),
     };
     token.error(message, "not part of any word or mark").hint_if(hint.map(str::to_owned))
+}
+
+/// One warning for each name that is none of those known, at its first place: the rule there does nothing, because
+/// `what` with this name.
+pub(crate) fn tell_unknown<'a>(
+    places: impl Iterator<Item = Token<'a>>,
+    known: &HashSet<&str>,
+    what: &str,
+    does_nothing: &str,
+    sink: &mut Sink,
+) {
+    let mut told = HashSet::new();
+    for place in places {
+        if !known.contains(place.text) && told.insert(place.text) {
+            let full = sink.is_full(Severity::Warning);
+            let mut names: Vec<_> = known.iter().copied().filter(|_| !full).collect();
+            names.sort_unstable();
+            let hint = suggestion(place.text, names.into_iter(), full);
+            let message = format!("{what} {}, so this rule {does_nothing}", quote(place.text));
+            sink.push(place.warning(message, "a slip of the pen?").hint_if(hint));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@
 
 use std::collections::HashSet;
 
-use crate::diagnostic::{Severity, Sink, quote};
+use crate::diagnostic::Sink;
 use crate::pushdown::assemble::{Block, Draft};
 use crate::pushdown::names::Form;
 use crate::pushdown::syntax::{Right, RuleText};
-use crate::suggestion::suggestion;
-use crate::token::Token;
+use crate::token::tell_unknown as tell;
 
 /// Tells about shared states that are tested and never entered, and symbols that are awaited and never pushed.
 pub(super) fn warn(draft: &Draft<'_>, sink: &mut Sink) {
@@ -21,14 +20,14 @@ pub(super) fn warn(draft: &Draft<'_>, sink: &mut Sink) {
     let mut entered: HashSet<_> = rules().map(|rule| rule.to.text).collect();
     entered.insert(init.shared.text);
     let tested = rules().map(|rule| rule.from);
-    tell(tested, &entered, "no rule enters shared state", sink);
+    tell(tested, &entered, "no rule enters shared state", "never fires", sink);
     let stacks: Vec<_> = init.entries.iter().flat_map(|entry| (0..entry.count).map(move |_| &entry.stack)).collect();
     let mut stacks = stacks.into_iter();
     for block in &draft.blocks {
         let initial = stacks.by_ref().take(block.threads.len()).flatten().flatten().map(|token| token.text);
         let produced: HashSet<_> = initial.collect::<Vec<_>>().into_iter().chain(pushed(block)).collect();
         let awaited = block.rules.iter().filter_map(|rule| rule.top);
-        tell(awaited, &produced, "nothing puts on the stack the symbol", sink);
+        tell(awaited, &produced, "nothing puts on the stack the symbol", "never fires", sink);
     }
 }
 
@@ -39,19 +38,4 @@ fn pushed<'a>(block: &Block<'a>) -> impl Iterator<Item = &'a str> {
         Right::Two { top, below } => [Some(top), Some(below)],
     };
     block.rules.iter().flat_map(right).flatten().map(|token| token.text).collect::<Vec<_>>().into_iter()
-}
-
-/// One warning for each name, at its first place.
-fn tell<'a>(places: impl Iterator<Item = Token<'a>>, known: &HashSet<&str>, what: &str, sink: &mut Sink) {
-    let mut told = HashSet::new();
-    for place in places {
-        if !known.contains(place.text) && told.insert(place.text) {
-            let full = sink.is_full(Severity::Warning);
-            let mut names: Vec<_> = known.iter().copied().filter(|_| !full).collect();
-            names.sort_unstable();
-            let hint = suggestion(place.text, names.into_iter(), full);
-            let message = format!("{what} {}, so this rule never fires", quote(place.text));
-            sink.push(place.warning(message, "a slip of the pen?").hint_if(hint));
-        }
-    }
 }

@@ -5,6 +5,7 @@
 //! pair of partners.
 //! [`print_rpds`] is the inverse of the first.
 
+mod assemble;
 mod print;
 mod rpds;
 mod sets;
