@@ -3,8 +3,9 @@
 //! Each `thread` has its rules in a block, `p a -> q w : label`, and its initial local state, `init p w`; it may stand for
 //! several threads. `action a: T1, T2` declares an action that all of these threads take together; `handshake a` one that
 //! a sender (`a!`) and a receiver (`a?`) take together, any two that offer it. A rule without a label, or with `tau`, is
-//! internal. Control states and symbols may be listed (`control p, q`, `stack a, b`) and need not be. `reach name: ...` asks whether threads can get into given sets of local states at the same time. A statement
-//! is a line, a block is the lines between its braces, statements come in any order.
+//! internal. Control states and symbols may be listed (`control p, q`, `stack a, b`) and need not be. `reach name: ...`
+//! asks whether threads can get into given sets of local states at the same time. A statement is a line, a block is the
+//! lines between its braces, statements come in any order. What the words stand for is the business of `assemble`.
 
 use super::Parsed;
 use super::sets::{self, Tuple};
