@@ -80,22 +80,22 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
     if !outcome.conclusive() && outcome.engine != "rendezvous" {
         outcome.obstacles.extend(obstacles.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
-    let doubtful = lonely(model, &outcome);
+    let doubtful = lonely(model, &outcome, budget);
     outcome.remarks.extend(doubtful);
     outcome
 }
 
 /// Properties that hold because, for each of their targets, a thread would not get there even if all others did what it
 /// wants: as a rule the query is not what was meant.
-fn lonely(model: &Model, outcome: &Outcome) -> Vec<String> {
+fn lonely(model: &Model, outcome: &Outcome, budget: &Budget) -> Vec<String> {
     let safe = |name: &str| {
         let own = outcome.properties.iter().find(|property| property.name == name);
         own.is_some_and(|property| property.verdict.status() == Status::Safe)
     };
     let alone = |target: &Target| {
         (0..target.locals.len()).find(|&thread| {
-            let (set, budget) = (target.locals[thread].as_ref(), &mut Budget::unlimited());
-            let automata = approximate(model, thread, set, 1, Refinement::default(), budget);
+            let set = target.locals[thread].as_ref();
+            let automata = approximate(model, thread, set, 1, Refinement::default(), &mut budget.clone());
             automata.is_ok_and(|automata| automata.iter().any(|automaton| automaton.states.is_empty()))
         })
     };

@@ -22,7 +22,7 @@ const TARGET: usize = 1;
 /// The longest name, since it may be wanted many times.
 const LONGEST_NAME: usize = 255;
 
-/// The most threads, and the most actions, that a text may stand for.
+/// The most threads that a text may stand for.
 pub(super) const MOST: usize = 10_000;
 
 const STATEMENTS: [&str; 4] = ["thread", "action", "handshake", "reach"];
