@@ -21,6 +21,8 @@ pub trait Visitor: Sync {
     type Job: Sync;
     /// What the engine wants to know of an image.
     type Found: Send;
+    /// Whether it wants to hear of images and of jobs that are done.
+    const LISTENS: bool = true;
 
     /// The state and the threads of a job.
     fn job(&self, job: &Self::Job) -> (u32, std::ops::Range<usize>);
@@ -136,11 +138,18 @@ impl<S: System> Explorer<S> {
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let asked = &*visitor;
-        let pieces = self.crew.map(jobs.chunks(self.crew.grain()).collect(), |jobs| self.piece(jobs, asked));
-        let (pieces, mut batches): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
-        self.images += pieces.iter().map(|piece| piece.places.len() as u64).sum::<u64>();
+        let batches = self.states.batches(jobs.len().div_ceil(self.crew.grain()));
+        let pieces = jobs.chunks(self.crew.grain()).zip(batches).collect();
+        let pieces = self.crew.map(pieces, |(jobs, batch)| self.piece(jobs, batch, asked));
+        let (pieces, batches): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+        self.images += batches.iter().map(|batch: &Batch| batch.len() as u64).sum::<u64>();
         let first = self.states.len();
-        let numbers = self.states.insert_all(&mut batches, &self.crew);
+        if !V::LISTENS {
+            self.states.add_all(batches, &self.crew);
+            visitor.grown(self.states.len());
+            return self.learn_from(first, budget);
+        }
+        let numbers = self.states.insert_all(batches, &self.crew);
         visitor.grown(self.states.len());
         self.learn_from(first, budget)?;
         let told = &*visitor;
@@ -160,10 +169,14 @@ impl<S: System> Explorer<S> {
         Ok(())
     }
 
-    fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], visitor: &V) -> (Piece<'j, V::Job>, Batch) {
+    fn piece<'j, V: Visitor>(
+        &self,
+        jobs: &'j [V::Job],
+        mut batch: Batch,
+        visitor: &V,
+    ) -> (Piece<'j, V::Job>, Batch) {
         let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
-        let mut piece = Piece { jobs, taken: Vec::with_capacity(jobs.len()), places: Vec::new() };
-        let mut batch = Batch::default();
+        let mut piece = Piece { jobs, taken: Vec::new(), places: Vec::new() };
         for job in jobs {
             let (state, threads) = visitor.job(job);
             self.states.get(state, &mut row);
@@ -171,10 +184,14 @@ impl<S: System> Explorer<S> {
             for thread in threads {
                 enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
                     self.states.pack(row, &mut batch);
-                    piece.places.push(place as u16);
+                    if V::LISTENS {
+                        piece.places.push(place as u16);
+                    }
                 });
             }
-            piece.taken.push((enabled, batch.len()));
+            if V::LISTENS {
+                piece.taken.push((enabled, batch.len()));
+            }
         }
         (piece, batch)
     }
@@ -221,10 +238,11 @@ pub fn number_rows(
 ) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(which.len());
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
+        let batches = into.batches(which.len().div_ceil(crew.grain()));
         let known = &*into;
-        let mut batches = crew.map(which.chunks(crew.grain()).collect(), |piece: &[u32]| {
+        let pieces = which.chunks(crew.grain()).zip(batches).collect();
+        let batches = crew.map(pieces, |(piece, mut batch): (&[u32], Batch)| {
             let (mut row, mut made) = (vec![0; states.width()], vec![0; known.width()]);
-            let mut batch = Batch::default();
             for &state in piece {
                 states.get(state, &mut row);
                 make(&row, &mut made);
@@ -232,7 +250,7 @@ pub fn number_rows(
             }
             batch
         });
-        into.insert_all(&mut batches, crew).into_iter().for_each(|part| numbers.extend(part));
+        into.insert_all(batches, crew).into_iter().for_each(|part| numbers.extend(part));
     }
     numbers
 }

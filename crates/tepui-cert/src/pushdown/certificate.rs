@@ -77,6 +77,12 @@ impl Rows {
         Self { cells: Vec::with_capacity(width * rows), ..Self::new(width) }
     }
 
+    /// A table with the cells of one row after the other.
+    pub fn from_cells(width: usize, cells: Vec<u32>) -> Self {
+        assert!(cells.len().is_multiple_of(width), "a row has {width} cells");
+        Self { cells, ..Self::new(width) }
+    }
+
     /// Adds a row.
     pub fn push(&mut self, row: impl IntoIterator<Item = u32>) {
         self.cells.extend(row);

@@ -79,6 +79,7 @@ struct Expand {
 impl Visitor for Expand {
     type Job = Candidate;
     type Found = ();
+    const LISTENS: bool = false;
 
     fn job(&self, &(state, _): &Candidate) -> (u32, std::ops::Range<usize>) {
         (state, 0..self.threads)

@@ -102,7 +102,7 @@ impl<'a> Abstraction<'a> {
         self.views.pack(&self.start, &mut batches[0]);
         loop {
             let known = self.views.len() as u32;
-            self.views.insert_all(&mut batches, crew);
+            self.views.add_all(batches, crew);
             let new: Vec<_> = (known..self.views.len() as u32).collect();
             if let Fence::Reached(reached) = fence
                 && !self.all_within(&new, reached, crew)
@@ -286,21 +286,25 @@ pub fn lemma(
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
 fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) + Sync, crew: &Crew) -> Rows {
-    let mut rows = Rows::with_capacity(widths.len(), views.len());
-    let mut row = vec![0; widths.len()];
     match views.into_words(widths, &renumber, crew) {
         Ok(mut words) => {
             crew.sort(&mut words);
-            for mut word in words {
-                for (cell, &width) in row.iter_mut().zip(widths).rev() {
-                    *cell = (word & ((1 << width) - 1)) as u32;
-                    word >>= width;
+            let mut cells = vec![0; words.len() * widths.len()];
+            let grain = crew.grain();
+            let pieces = words.chunks(grain).zip(cells.chunks_mut(grain * widths.len())).collect();
+            crew.map(pieces, |(words, cells): (&[u64], &mut [u32])| {
+                for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
+                    for (cell, &width) in row.iter_mut().zip(widths).rev() {
+                        *cell = (word & ((1 << width) - 1)) as u32;
+                        word >>= width;
+                    }
                 }
-                rows.push(row.iter().copied());
-            }
-            rows
+            });
+            Rows::from_cells(widths.len(), cells)
         }
         Err(views) => {
+            let mut rows = Rows::with_capacity(widths.len(), views.len());
+            let mut row = vec![0; widths.len()];
             for view in 0..views.len() as u32 {
                 views.get(view, &mut row);
                 renumber(&mut row);

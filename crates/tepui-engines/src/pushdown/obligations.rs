@@ -326,9 +326,9 @@ impl Obligations {
 
     /// Notes views that are not there as owed.
     fn owe(&mut self, demands: Vec<Demand>, crew: &Crew) {
-        let (mut batches, origins): (Vec<_>, Vec<_>) =
+        let (batches, origins): (Vec<_>, Vec<_>) =
             demands.into_iter().map(|demand| (demand.batch, demand.origins)).unzip();
-        let numbers = self.owed.insert_all(&mut batches, crew);
+        let numbers = self.owed.insert_all(batches, crew);
         for (number, (view, place, revealed)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
             if number as usize == self.dues.len() {
                 self.dues.push(Due { view, place, revealed, met: false });

@@ -1,0 +1,77 @@
+//! How the fields of a row lie in machine words.
+
+/// A field of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    word: u32,
+    shift: u32,
+    /// Bits.
+    pub width: u32,
+}
+
+impl Field {
+    /// The largest value that fits.
+    pub fn mask(self) -> u64 {
+        (1 << self.width) - 1
+    }
+
+    /// Its value in a row.
+    #[inline]
+    pub fn of(self, words: &[u64]) -> u32 {
+        (words[self.word as usize] >> self.shift & self.mask()) as u32
+    }
+}
+
+/// Bits that a value needs.
+pub fn bits(value: u32) -> u32 {
+    (32 - value.leading_zeros()).max(1)
+}
+
+/// Fields of given widths, one after the other, and how many words they take. No field straddles two words.
+pub fn layout(widths: &[u32]) -> (Vec<Field>, usize) {
+    let (mut word, mut shift) = (0, 0);
+    let place = |&width: &u32| {
+        if shift + width > 64 {
+            (word, shift) = (word + 1, 0);
+        }
+        let field = Field { word, shift, width };
+        shift += width;
+        field
+    };
+    let fields: Vec<_> = widths.iter().map(place).collect();
+    (fields, word as usize + 1)
+}
+
+/// Puts a row into words that are all 0; says whether all values fit.
+#[inline]
+pub fn pack(fields: &[Field], row: &[u32], words: &mut [u64]) -> bool {
+    debug_assert_eq!(fields.len(), row.len());
+    let mut fits = true;
+    // Most rows are a single word, which can stay in a register.
+    if let [word] = words {
+        for (field, &value) in fields.iter().zip(row) {
+            *word |= u64::from(value) << field.shift;
+            fits &= u64::from(value) <= field.mask();
+        }
+        return fits;
+    }
+    for (field, &value) in fields.iter().zip(row) {
+        words[field.word as usize] |= u64::from(value) << field.shift;
+        fits &= u64::from(value) <= field.mask();
+    }
+    fits
+}
+
+/// Reads a row.
+#[inline]
+pub fn unpack(fields: &[Field], words: &[u64], row: &mut [u32]) {
+    if let &[word] = words {
+        for (field, value) in fields.iter().zip(row) {
+            *value = (word >> field.shift & field.mask()) as u32;
+        }
+        return;
+    }
+    for (field, value) in fields.iter().zip(row) {
+        *value = field.of(words);
+    }
+}

@@ -1,0 +1,408 @@
+//! Sets of tuples, packed into machine words.
+//!
+//! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need ([`layout`]),
+//! rows lie one after the other in the order of insertion, and a hash table holds their 32-bit numbers ([`table`]). So a
+//! set of tuples of up to 64 bits costs 8 bytes a row plus 11 to 16 bytes of table, and the row number is an identity that
+//! other vectors can be indexed by. Fields start narrow; when a value does not fit, all rows are packed anew with one
+//! more bit for that field than the value needs. That happens at most 32 times for a field.
+//!
+//! Rows come in [batches](Batch): packed when they are found, looked up or added together. Large sets are bound by the
+//! latency of memory, and two things help: a slot of the table holds 32 bits of the hash beside the number, so that one
+//! access tells whether it is worth looking at the row; and the accesses for many rows are made at once, in loops that do
+//! nothing else, before anything is decided.
+//!
+//! The table is cut into shards, so that several threads can add batches ([`together`]). The numbers are those that
+//! adding one by one would have given. Growing a shard at a time also keeps the peak of memory low.
+
+pub mod layout;
+pub mod table;
+pub mod together;
+
+use crate::crew::Crew;
+use layout::{Field, bits, layout, pack, unpack};
+use table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, warm};
+use together::Cut;
+
+/// With so many fields, all but the first get wider together.
+const MANY_FIELDS: usize = 64;
+/// Fewer rows than these are not worth sharing.
+const WORTH_SHARING: usize = 256;
+
+/// A set of rows of equally many numbers.
+#[derive(Clone, Debug)]
+pub struct PackedSet {
+    fields: Vec<Field>,
+    words: usize,
+    rows: Rows,
+    shards: Vec<Shard>,
+    /// Batches that have been added, and what they were cut into: their memory serves again.
+    spare: Vec<Batch>,
+    cuts: Vec<Cut>,
+}
+
+/// Rows packed as a set packs them, in order.
+#[derive(Clone, Default, Debug)]
+pub struct Batch {
+    words: Vec<u64>,
+    rows: usize,
+    /// Rows with values that do not fit the set's fields, and their places in the list above, where nothing stands.
+    wide: Vec<(usize, Vec<u32>)>,
+}
+
+impl Batch {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.wide.clear();
+        self.rows = 0;
+    }
+}
+
+impl PackedSet {
+    /// A set of rows with fields that are wide enough for the given largest values, for a start.
+    pub fn new(largest: impl IntoIterator<Item = u32>) -> Self {
+        let widths: Vec<_> = largest.into_iter().map(bits).collect();
+        let (fields, words) = layout(&widths);
+        let shards = vec![Shard::default(); SHARDS];
+        Self { fields, words, rows: Rows::new(words), shards, spare: Vec::new(), cuts: Vec::new() }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many numbers a row has.
+    pub fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        (self.len() * self.words * 8 + self.shards.iter().map(|shard| shard.slots.len()).sum::<usize>() * 8) as u64
+    }
+
+    /// Adds a row; returns its number, and whether it is new.
+    pub fn insert(&mut self, row: &[u32]) -> (u32, bool) {
+        assert!(self.len() + 1 < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        if self.with_packed(row, |words| words.is_none()) {
+            self.widen(row);
+        }
+        let mut batch = self.spare.pop().unwrap_or_default();
+        self.pack(row, &mut batch);
+        let found = self.insert_packed(&batch.words, hash(&batch.words));
+        batch.clear();
+        self.spare.push(batch);
+        found
+    }
+
+    /// The number of a row, if it is there.
+    pub fn find(&self, row: &[u32]) -> Option<u32> {
+        self.with_packed(row, |words| {
+            let words = words?;
+            let hash = hash(words);
+            self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words))
+        })
+    }
+
+    /// Batches to put rows into.
+    pub fn batches(&mut self, count: usize) -> Vec<Batch> {
+        let mut batches = self.spare.split_off(self.spare.len().saturating_sub(count));
+        batches.resize_with(count, Batch::default);
+        batches
+    }
+
+    /// Puts a row into a batch.
+    #[inline]
+    pub fn pack(&self, row: &[u32], batch: &mut Batch) {
+        self.with_packed(row, |words| match words {
+            Some(words) => push_row(&mut batch.words, words),
+            None => {
+                batch.wide.push((batch.rows, row.to_vec()));
+                batch.words.resize(batch.words.len() + self.words, 0);
+            }
+        });
+        batch.rows += 1;
+    }
+
+    /// The numbers of the rows of a batch, as far as they are there, in order.
+    pub fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<u32>> {
+        let mut wide = batch.wide.iter().map(|wide| wide.0).peekable();
+        let groups = batch.words.chunks(AT_ONCE * self.words).zip((0..).step_by(AT_ONCE));
+        groups.flat_map(move |(group, start)| {
+            let hashes = self.hashes(group);
+            let mut numbers = [None; AT_ONCE];
+            for ((number, row), (hash, place)) in
+                numbers.iter_mut().zip(group.chunks_exact(self.words)).zip(hashes.into_iter().zip(start..))
+            {
+                if wide.next_if_eq(&place).is_none() {
+                    *number = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), row));
+                }
+            }
+            numbers.into_iter().take(group.len() / self.words)
+        })
+    }
+
+    /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
+    pub fn insert_all(&mut self, batches: Vec<Batch>, crew: &Crew) -> Vec<Vec<u32>> {
+        self.add(batches, crew, true)
+    }
+
+    /// Adds the rows of batches, one after the other.
+    pub fn add_all(&mut self, batches: Vec<Batch>, crew: &Crew) {
+        self.add(batches, crew, false);
+    }
+
+    fn add(&mut self, mut batches: Vec<Batch>, crew: &Crew, wanted: bool) -> Vec<Vec<u32>> {
+        self.make_room(&mut batches);
+        let rows: usize = batches.iter().map(Batch::len).sum();
+        assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        let numbers = match crew.size() == 1 || rows < WORTH_SHARING {
+            true => batches.iter().map(|batch| self.add_alone(batch, wanted)).collect(),
+            false => self.add_together(&batches, crew, wanted),
+        };
+        batches.iter_mut().for_each(Batch::clear);
+        self.spare.append(&mut batches);
+        numbers
+    }
+
+    fn add_alone(&mut self, batch: &Batch, wanted: bool) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(if wanted { batch.len() } else { 0 });
+        for group in batch.words.chunks(AT_ONCE * self.words) {
+            let hashes = self.hashes(group);
+            for (row, hash) in group.chunks_exact(self.words).zip(hashes) {
+                let number = self.insert_packed(row, hash).0;
+                if wanted {
+                    numbers.push(number);
+                }
+            }
+        }
+        numbers
+    }
+
+    #[inline]
+    fn insert_packed(&mut self, row: &[u64], hash: u64) -> (u32, bool) {
+        let rows = &self.rows;
+        let shard = &mut self.shards[shard(hash)];
+        if let Some(number) = shard.find(hash, |number| same(rows.get(number as usize), row)) {
+            return (number, false);
+        }
+        let number = rows.len as u32;
+        shard.insert(hash, number);
+        self.rows.push(row);
+        (number, true)
+    }
+
+    /// The hashes of a few rows. What they lead to has been touched, so that who looks them up need not wait for memory.
+    #[inline]
+    fn hashes(&self, rows: &[u64]) -> [u64; AT_ONCE] {
+        let mut hashes = [0; AT_ONCE];
+        hashes.iter_mut().zip(rows.chunks_exact(self.words)).for_each(|(place, row)| *place = hash(row));
+        let used = &hashes[..rows.len() / self.words];
+        warm(used.iter().map(|&hash| (&self.shards[shard(hash)], hash)), &self.rows);
+        hashes
+    }
+
+    /// Makes the fields wide enough for all rows of some batches, and packs these anew.
+    fn make_room(&mut self, batches: &mut [Batch]) {
+        if batches.iter().all(|batch| batch.wide.is_empty()) {
+            return;
+        }
+        let width = self.fields.len();
+        let mut rows: Vec<Vec<u32>> = Vec::new();
+        for batch in &mut *batches {
+            let mut unpacked = vec![0; batch.len() * width];
+            for (row, words) in unpacked.chunks_exact_mut(width).zip(batch.words.chunks_exact(self.words)) {
+                unpack(&self.fields, words, row);
+            }
+            for (place, row) in batch.wide.drain(..) {
+                unpacked[place * width..][..width].copy_from_slice(&row);
+            }
+            rows.push(unpacked);
+        }
+        let mut largest = vec![0; width];
+        for row in rows.iter().flat_map(|rows| rows.chunks_exact(width)) {
+            largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = value.max(*largest));
+        }
+        self.widen(&largest);
+        for (batch, rows) in batches.iter_mut().zip(rows) {
+            batch.clear();
+            rows.chunks_exact(width).for_each(|row| self.pack(row, batch));
+        }
+    }
+
+    /// Packs a row without changing the set, if it fits.
+    #[inline]
+    fn with_packed<R>(&self, row: &[u32], then: impl FnOnce(Option<&[u64]>) -> R) -> R {
+        if self.words == 1 {
+            let mut word = [0];
+            let fits = pack(&self.fields, row, &mut word);
+            return then(fits.then_some(&word));
+        }
+        let mut packed = [0; 8];
+        let mut long;
+        let words = if self.words <= packed.len() {
+            &mut packed[..self.words]
+        } else {
+            long = vec![0; self.words];
+            &mut long[..]
+        };
+        let fits = pack(&self.fields, row, words);
+        then(fits.then_some(&*words))
+    }
+
+    /// Writes a row's fields into `row`.
+    pub fn get(&self, index: u32, row: &mut [u32]) {
+        unpack(&self.fields, self.slice(index), row);
+    }
+
+    /// One field of a row.
+    pub fn field(&self, index: u32, field: usize) -> u32 {
+        self.fields[field].of(self.slice(index))
+    }
+
+    /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
+    /// again, first field first, into fields of the given widths. The result is in no particular order.
+    pub fn into_words(
+        mut self,
+        widths: &[u32],
+        change: impl Fn(&mut [u32]) + Sync,
+        crew: &Crew,
+    ) -> Result<Vec<u64>, Box<Self>> {
+        if self.words > 1 || widths.iter().sum::<u32>() > 64 {
+            return Err(Box::new(self));
+        }
+        self.shards.clear();
+        let chunks = crew.map(self.rows.chunks, |mut words: Vec<u64>| {
+            let mut row = vec![0; self.fields.len()];
+            for word in &mut words {
+                unpack(&self.fields, std::slice::from_ref(word), &mut row);
+                change(&mut row);
+                *word = row.iter().zip(widths).fold(0, |key, (&value, width)| key << width | u64::from(value));
+            }
+            words
+        });
+        let mut words = Vec::with_capacity(self.rows.len);
+        chunks.into_iter().for_each(|chunk| words.extend(chunk));
+        Ok(words)
+    }
+
+    fn slice(&self, index: u32) -> &[u64] {
+        self.rows.get(index as usize)
+    }
+
+    #[cold]
+    fn widen(&mut self, row: &[u32]) {
+        let wider = |(field, &value): (&Field, &u32)| {
+            if u64::from(value) > field.mask() { (bits(value) + 1).min(32) } else { field.width }
+        };
+        let mut widths: Vec<_> = self.fields.iter().zip(row).map(wider).collect();
+        if widths.len() > MANY_FIELDS {
+            // One after the other would take them for ever.
+            let widest = widths[1..].iter().copied().max().unwrap_or(1);
+            widths[1..].fill(widest);
+        }
+        let (fields, words) = layout(&widths);
+        let mut rows = Rows::new(words);
+        let (mut values, mut new) = (vec![0; fields.len()], vec![0; words]);
+        for old in 0..self.rows.len {
+            unpack(&self.fields, self.rows.get(old), &mut values);
+            new.fill(0);
+            pack(&fields, &values, &mut new);
+            rows.push(&new);
+        }
+        (self.fields, self.words, self.rows) = (fields, words, rows);
+        self.rebuild_table();
+    }
+
+    fn rebuild_table(&mut self) {
+        self.shards.iter_mut().for_each(Shard::clear);
+        for number in 0..self.len() as u32 {
+            let hash = hash(self.slice(number));
+            self.shards[shard(hash)].insert(hash, number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::Cores;
+    use std::collections::HashMap;
+
+    /// The rows of a set once more, in batches with repetitions, by crews of different sizes: the numbers must not differ.
+    fn compare_batches(set: &PackedSet, fields: usize) {
+        let mut rows = vec![vec![0; fields]; set.len()];
+        rows.iter_mut().zip(0..).for_each(|(row, index)| set.get(index, row));
+        for threads in [1, 2, 3] {
+            let (crew, mut other) = (Crew::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
+            let mut numbers = Vec::new();
+            for some in rows.chunks(700) {
+                let (known, mut batches) = (other.len() as u32, other.batches(2));
+                for (index, row) in some.iter().enumerate() {
+                    batches.iter_mut().take(1 + index % 2).for_each(|batch| other.pack(row, batch));
+                }
+                assert!(other.find_all(&batches[0]).all(|number| number.is_none()));
+                let [first, second] = &other.insert_all(batches.clone(), &crew)[..] else { unreachable!() };
+                assert!(second.iter().eq(first.iter().skip(1).step_by(2)));
+                assert!(first.iter().copied().eq(known..other.len() as u32), "new rows get the next numbers");
+                let mut batch = Batch::default();
+                some.iter().for_each(|row| other.pack(row, &mut batch));
+                assert!(other.find_all(&batch).eq(first.iter().copied().map(Some)));
+                other.add_all(vec![batch], &crew);
+                assert_eq!(other.len(), known as usize + some.len(), "nothing is added twice");
+                numbers.extend_from_slice(first);
+            }
+            let mut row = vec![0; fields];
+            for (expected, &number) in rows.iter().zip(&numbers) {
+                other.get(number, &mut row);
+                assert_eq!(&row, expected);
+                assert_eq!(other.find(expected), Some(number));
+            }
+        }
+    }
+
+    #[test]
+    fn behaves_like_a_map_from_rows_to_numbers() {
+        for fields in [1, 2, 5, 9, 40] {
+            let mut set = PackedSet::new(vec![1; fields]);
+            let mut reference = HashMap::new();
+            let mut seed = 7_u64;
+            for round in 0..4000 {
+                let row: Vec<u32> = (0..fields)
+                    .map(|_| {
+                        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        (seed >> 33) as u32 & if round > 3990 { u32::MAX } else { 3 }
+                    })
+                    .collect();
+                assert_eq!(set.find(&row), reference.get(&row).copied());
+                let next = reference.len() as u32;
+                let number = *reference.entry(row.clone()).or_insert(next);
+                assert_eq!(set.insert(&row), (number, number == next));
+            }
+            assert_eq!(set.len(), reference.len());
+            compare_batches(&set, fields);
+            let mut row = vec![0; fields];
+            for (expected, number) in reference {
+                set.get(number, &mut row);
+                assert_eq!(row, expected);
+                assert_eq!(set.field(number, fields - 1), row[fields - 1]);
+            }
+        }
+    }
+}

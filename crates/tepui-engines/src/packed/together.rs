@@ -1,0 +1,186 @@
+//! Adding batches to a set by several threads.
+//!
+//! The rows of each batch are cut up by their shards. No two shards have anything in common, so threads can take rows
+//! into different ones. But numbers have to be given in the order in which rows come, and who works on one shard cannot know
+//! what is new in the others. So new rows are numbered within their shard for the time being; then those of each batch
+//! are put in order, then the shards get the final numbers. Each of these steps is shared by the threads; what remains
+//! between them is to put the new rows behind the others.
+
+use super::table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, slot, warm};
+use super::{Batch, PackedSet};
+use crate::crew::Crew;
+
+/// The rows of a batch, cut up by their shards.
+#[derive(Clone, Default, Debug)]
+pub struct Cut {
+    parts: [Part; SHARDS],
+}
+
+/// The rows of one shard, and their places in the batch.
+#[derive(Clone, Default, Debug)]
+struct Part {
+    rows: Vec<u64>,
+    places: Vec<u32>,
+}
+
+impl Cut {
+    fn fill(mut self, batch: &Batch, width: usize) -> Self {
+        for part in &mut self.parts {
+            part.rows.clear();
+            part.places.clear();
+        }
+        for (row, place) in batch.words.chunks_exact(width).zip(0..) {
+            let part = &mut self.parts[shard(hash(row))];
+            push_row(&mut part.rows, row);
+            part.places.push(place);
+        }
+        self
+    }
+}
+
+/// What was found out about the rows of a shard.
+#[derive(Default)]
+struct Share {
+    /// For each row its number, if wanted; those that are new are numbered among themselves, from the size of the set on.
+    numbers: Vec<u32>,
+    /// The rows that are new, and where they are: the place in the batch, and the slot, if none was moved since.
+    new: Vec<u64>,
+    places: Vec<u32>,
+    slots: Vec<u32>,
+    moved: bool,
+    /// For each batch, where its part of the numbers and of the new rows begins; and where the last one ends.
+    starts: Vec<(usize, usize)>,
+    /// The final numbers of the new rows.
+    settled: Vec<u32>,
+}
+
+impl Share {
+    /// Looks the rows of a shard up, and takes in those that are new.
+    fn of(cuts: &[Cut], number: usize, shard: &mut Shard, rows: &Rows, wanted: bool) -> Self {
+        let (length, width, first) = (shard.slots.len(), rows.width, rows.len as u32);
+        let mut share = Self::default();
+        for Part { rows: those, places } in cuts.iter().map(|cut| &cut.parts[number]) {
+            share.starts.push((share.numbers.len(), share.places.len()));
+            for (group, places) in those.chunks(AT_ONCE * width).zip(places.chunks(AT_ONCE)) {
+                let mut hashes = [0; AT_ONCE];
+                hashes.iter_mut().zip(group.chunks_exact(width)).for_each(|(place, row)| *place = hash(row));
+                warm(hashes[..places.len()].iter().map(|&hash| (&*shard, hash)), rows);
+                for ((row, &hash), &place) in group.chunks_exact(width).zip(&hashes).zip(places) {
+                    let found = shard.find(hash, |number| match number.checked_sub(first) {
+                        None => same(rows.get(number as usize), row),
+                        Some(new) => same(&share.new[new as usize * width..][..width], row),
+                    });
+                    let number = found.unwrap_or_else(|| {
+                        let number = first + share.places.len() as u32;
+                        push_row(&mut share.new, row);
+                        share.places.push(place);
+                        share.slots.push(shard.insert(hash, number) as u32);
+                        number
+                    });
+                    if wanted {
+                        share.numbers.push(number);
+                    }
+                }
+            }
+        }
+        share.starts.push((share.numbers.len(), share.places.len()));
+        share.moved = shard.slots.len() != length;
+        share
+    }
+
+    /// The places that new rows have in a batch.
+    fn new_in(&self, batch: usize) -> &[u32] {
+        &self.places[self.starts[batch].1..self.starts[batch + 1].1]
+    }
+
+    /// Puts the final numbers into the shard. From the last to the first: a final number is never smaller than the one
+    /// before, so it is not taken for one that is still to be replaced.
+    fn settle(&mut self, arrivals: &[Arrivals], shard: &mut Shard, first: u32, width: usize) {
+        for (batch, arrivals) in arrivals.iter().enumerate() {
+            let places = &self.places[self.starts[batch].1..self.starts[batch + 1].1];
+            self.settled.extend(places.iter().map(|&place| arrivals.first + arrivals.rank(place)));
+        }
+        let rows = self.new.chunks_exact(width).zip(&self.settled);
+        for (index, (&place, (row, &number))) in self.slots.iter().zip(rows).enumerate().rev() {
+            let hash = hash(row);
+            let place = if self.moved { shard.place_of(hash, first + index as u32) } else { place as usize };
+            shard.slots[place] = slot(hash, number);
+        }
+    }
+}
+
+/// The new rows of a batch.
+struct Arrivals {
+    /// The number of the first one.
+    first: u32,
+    /// A bit for each row of the batch, and for each word of these how many are set before it.
+    bits: Vec<u64>,
+    before: Vec<u32>,
+    /// The new rows in order.
+    rows: Vec<u64>,
+}
+
+impl Arrivals {
+    /// Puts the new rows of a batch in order.
+    fn of(number: usize, batch: &Batch, shares: &[Share], width: usize) -> Self {
+        let mut bits = vec![0; batch.len().div_ceil(64)];
+        for &place in shares.iter().flat_map(|share| share.new_in(number)) {
+            bits[place as usize / 64] |= 1 << (place % 64);
+        }
+        let (mut before, mut rows) = (Vec::with_capacity(bits.len()), Vec::new());
+        for (&word, group) in bits.iter().zip(batch.words.chunks(64 * width)) {
+            before.push((rows.len() / width) as u32);
+            let mut rest: u64 = word;
+            while rest != 0 {
+                push_row(&mut rows, &group[rest.trailing_zeros() as usize * width..][..width]);
+                rest &= rest - 1;
+            }
+        }
+        Self { first: 0, bits, before, rows }
+    }
+
+    /// How many new rows come before the one at a place in the batch.
+    fn rank(&self, place: u32) -> u32 {
+        let word = place as usize / 64;
+        self.before[word] + (self.bits[word] & ((1 << (place % 64)) - 1)).count_ones()
+    }
+}
+
+/// The numbers of a batch's rows.
+fn numbers(batch: usize, cuts: &[Cut], shares: &[Share], first: u32) -> Vec<u32> {
+    let parts = &cuts[batch].parts;
+    let mut numbers = vec![0; parts.iter().map(|part| part.places.len()).sum()];
+    for (part, share) in parts.iter().zip(shares) {
+        for (&place, &number) in part.places.iter().zip(&share.numbers[share.starts[batch].0..]) {
+            let settled = |new: u32| share.settled[new as usize];
+            numbers[place as usize] = number.checked_sub(first).map_or(number, settled);
+        }
+    }
+    numbers
+}
+
+impl PackedSet {
+    /// Adds the rows of batches, and returns the numbers of all of them, if wanted.
+    pub(super) fn add_together(&mut self, batches: &[Batch], crew: &Crew, wanted: bool) -> Vec<Vec<u32>> {
+        let (first, width) = (self.len() as u32, self.words);
+        self.cuts.resize(self.cuts.len().max(batches.len()), Cut::default());
+        let cuts = batches.iter().zip(self.cuts.drain(..batches.len())).collect();
+        let cuts = crew.map(cuts, |(batch, cut): (&Batch, Cut)| cut.fill(batch, width));
+        let shards = self.shards.iter_mut().enumerate().collect();
+        let mut shares = crew.map(shards, |(number, shard)| Share::of(&cuts, number, shard, &self.rows, wanted));
+        let pieces = batches.iter().enumerate().collect();
+        let mut arrivals = crew.map(pieces, |(number, batch)| Arrivals::of(number, batch, &shares, width));
+        for arrivals in &mut arrivals {
+            arrivals.first = self.len() as u32;
+            self.rows.append(&arrivals.rows);
+        }
+        let shards = self.shards.iter_mut().zip(&mut shares).collect();
+        crew.map(shards, |(shard, share): (&mut Shard, &mut Share)| share.settle(&arrivals, shard, first, width));
+        let numbers = match wanted {
+            true => crew.map((0..batches.len()).collect(), |batch| numbers(batch, &cuts, &shares, first)),
+            false => Vec::new(),
+        };
+        self.cuts.extend(cuts);
+        numbers
+    }
+}
