@@ -68,7 +68,6 @@ pub struct Search {
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
     waiting: Vec<u32>,
-    expanded: Vec<bool>,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -111,7 +110,6 @@ impl Search {
             urgent: VecDeque::new(),
             ordinary: VecDeque::new(),
             waiting: Vec::new(),
-            expanded: Vec::new(),
         }
     }
 
@@ -140,7 +138,7 @@ impl Search {
         let depths: u64 = self.depths.iter().map(Obligations::bytes).sum();
         let Explorer { states, system, .. } = &self.explorer;
         let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.waiting.capacity() * 4;
-        states.bytes() + system.locals.bytes() + depths + (lists + self.expanded.len()) as u64
+        states.bytes() + system.locals.bytes() + depths + lists as u64
     }
 
     /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth gets closed. Who goes
@@ -178,10 +176,8 @@ impl Search {
         let before = self.explorer.states.len() as u32;
         let mut visitor = Expand { threads: self.explorer.system.compiled.threads() };
         let stopped = self.explorer.run(batch, &mut visitor, &mut Vec::new(), budget).err();
-        for &(state, depths) in batch.iter().filter(|_| stopped.is_none()) {
-            self.expanded[state as usize] = true;
-            let first = |index: &usize| depths & 1 << index != 0;
-            (0..self.depths.len()).filter(first).for_each(|index| self.depths[index].has_expanded());
+        for (index, depth) in self.depths.iter_mut().enumerate().filter(|_| stopped.is_none()) {
+            depth.has_expanded(batch.iter().filter(|(_, depths)| depths & 1 << index != 0).count());
         }
         let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
         match self.flat {
@@ -204,16 +200,14 @@ impl Search {
 
     /// New states of a flat model: each has a view of its own.
     fn queue(&mut self, found: &[u32]) {
-        self.expanded.resize(self.explorer.states.len(), false);
         if let Some(only) = self.depths.first_mut() {
-            found.iter().for_each(|_| only.will_expand());
+            only.will_expand(found.len());
             self.ordinary.extend(found.iter().map(|&state| (state, 1)));
         }
     }
 
     /// New states: those with a view of their own in this stage are to be expanded, the others wait.
     fn sort_in(&mut self, found: &[u32]) {
-        self.expanded.resize(self.explorer.states.len(), false);
         let Some(last) = self.depths.len().checked_sub(1) else { return };
         let mut candidates = self.add(last, found);
         let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
@@ -223,32 +217,27 @@ impl Search {
             let numbers = self.depths[index].add(system, all, &states, crew);
             for (place, new) in first_shown(&numbers, first) {
                 urgent[place] |= self.depths[index].wants(numbers[place]);
-                if new {
-                    candidates[place].1 |= 1 << index;
-                    self.depths[index].will_expand();
-                }
+                candidates[place].1 |= u64::from(new) << index;
             }
+            let new = self.depths[index].views.len() - first;
+            self.depths[index].will_expand(new);
         }
         for (candidate, urgent) in candidates.into_iter().zip(urgent) {
             if urgent { self.urgent.push_back(candidate) } else { self.ordinary.push_back(candidate) }
         }
     }
 
-    /// Adds the views of states at the last depth; returns those that are the first to show theirs, the rest wait.
+    /// Adds the views of states that have not been expanded, at the last depth; returns those that are the first to show
+    /// theirs, the rest wait.
     fn add(&mut self, last: usize, which: &[u32]) -> Vec<Candidate> {
         let first = self.depths[last].views.len();
         let Explorer { system, states, crew, .. } = &self.explorer;
         let numbers = self.depths[last].add(system, states, which, crew);
         let mut candidates = Vec::new();
         for (place, new) in first_shown(&numbers, first) {
-            let state = which[place];
-            if new && !self.expanded[state as usize] {
-                candidates.push((state, 1 << last));
-                self.depths[last].will_expand();
-            } else if !self.expanded[state as usize] {
-                self.waiting.push(state);
-            }
+            if new { candidates.push((which[place], 1 << last)) } else { self.waiting.push(which[place]) }
         }
+        self.depths[last].will_expand(candidates.len());
         candidates
     }
 
@@ -261,19 +250,21 @@ impl Search {
         self.depths.push(Obligations::new(compiled, symmetry, self.stage));
         let last = self.depths.len() - 1;
         let count = self.explorer.states.len() as u32;
-        self.expanded.resize(count as usize, false);
         if self.flat {
             self.queue(&(0..count).collect::<Vec<_>>());
             self.report_views();
             return Ok(());
         }
-        let done: Vec<u32> = (0..count).filter(|&state| self.expanded[state as usize]).collect();
-        self.add(last, &done);
-        let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
         let waiting = match last {
             0 => (0..count).collect(),
             _ => std::mem::take(&mut self.waiting),
         };
+        let mut expanded = vec![true; count as usize];
+        waiting.iter().for_each(|&state| expanded[state as usize] = false);
+        let expanded: Vec<u32> = (0..count).filter(|&state| expanded[state as usize]).collect();
+        let Explorer { system, states, crew, .. } = &self.explorer;
+        self.depths[last].add(system, states, &expanded, crew);
+        let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
         let wanted = self.wanted(&waiting);
         for (state, wanted) in waiting.into_iter().zip(wanted) {
@@ -302,22 +293,31 @@ impl Search {
         let Pushdown { compiled, symmetry, locals } = &self.explorer.system;
         let Some(reported) = self.depths.first() else { return };
         let views = if self.flat { &self.explorer.states } else { &reported.views };
-        let mut view = vec![0; views.width()];
-        for number in std::mem::replace(&mut self.reported, views.len() as u32)..views.len() as u32 {
-            views.get(number, &mut view);
-            self.view_count = self.view_count.saturating_add(symmetry.orbit(&view));
-            for thread in 0..view.len() - 1 {
-                view[thread + 1] = match self.flat {
-                    true => locals.top(compiled.kind_of[thread], view[thread + 1]).0,
-                    false => reported.top(thread, view[thread + 1]).0,
-                };
+        let new: Vec<_> = (self.reported..views.len() as u32).collect();
+        let parts = self.explorer.crew.cut(&new, |piece| {
+            let (mut count, mut violated) = (0_u64, self.violated.clone());
+            let mut view = vec![0; views.width()];
+            for &number in piece {
+                views.get(number, &mut view);
+                count = count.saturating_add(symmetry.orbit(&view));
+                for thread in 0..view.len() - 1 {
+                    view[thread + 1] = match self.flat {
+                        true => locals.top(compiled.kind_of[thread], view[thread + 1]).0,
+                        false => reported.top(thread, view[thread + 1]).0,
+                    };
+                }
+                if self.suspects.include(&view) {
+                    for (property, violated) in compiled.model.properties().iter().zip(&mut violated) {
+                        *violated = *violated || compiled.violates(property, symmetry, &view);
+                    }
+                }
             }
-            if !self.suspects.include(&view) {
-                continue;
-            }
-            for (property, violated) in compiled.model.properties().iter().zip(&mut self.violated) {
-                *violated = *violated || compiled.violates(property, symmetry, &view);
-            }
+            (count, violated)
+        });
+        self.reported = views.len() as u32;
+        for (count, violated) in parts {
+            self.view_count = self.view_count.saturating_add(count);
+            self.violated.iter_mut().zip(violated).for_each(|(known, violated)| *known |= violated);
         }
     }
 }

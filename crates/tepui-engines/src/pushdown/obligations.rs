@@ -11,7 +11,6 @@
 //! reached; those that are not met yet are counted. Each pair of a view and a rule is looked at once, and once more for
 //! each symbol that turns out to lie below its word later: the pops wait for that.
 
-use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::Lemma;
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
@@ -41,8 +40,8 @@ pub struct Obligations {
     owed: PackedSet,
     dues: Vec<Due>,
     open: usize,
-    /// For views with obligations that are not met, how many.
-    wanting: FxHashMap<u32, u32>,
+    /// For each view, how many of its obligations are not met. Those at the end of which nothing is known are left out.
+    wanting: Vec<u32>,
     /// Views that are shown by no state that has been expanded.
     unexpanded: usize,
 }
@@ -74,7 +73,7 @@ impl Obligations {
             owed: empty(),
             dues: Vec::new(),
             open: 0,
-            wanting: FxHashMap::default(),
+            wanting: Vec::new(),
             unexpanded: 0,
         }
     }
@@ -114,17 +113,17 @@ impl Obligations {
 
     /// Whether a view has obligations that are not met.
     pub fn wants(&self, view: u32) -> bool {
-        self.wanting.contains_key(&view)
+        self.wanting.get(view as usize).is_some_and(|&open| open > 0)
     }
 
-    /// A state that shows a new view will be expanded, or has been.
-    pub fn will_expand(&mut self) {
-        self.unexpanded += 1;
+    /// So many states that show new views will be expanded, one for each.
+    pub fn will_expand(&mut self, count: usize) {
+        self.unexpanded += count;
     }
 
-    /// A state that was the first to show some view has been expanded.
-    pub fn has_expanded(&mut self) {
-        self.unexpanded -= 1;
+    /// So many states that were the first to show some view have been expanded.
+    pub fn has_expanded(&mut self, count: usize) {
+        self.unexpanded -= count;
     }
 
     /// Adds the views of states; returns the number of each one's view.
@@ -297,7 +296,7 @@ impl Obligations {
     pub fn bytes(&self) -> u64 {
         let waiting: usize = self.waiting.iter().flatten().map(|list| list.capacity() * 4 + 24).sum();
         let words: usize = self.words.iter().map(|words| words.len() * 4).sum();
-        self.views.bytes() + self.owed.bytes() + self.grams.bytes() + (waiting + words + self.dues.len() * 16) as u64
+        self.views.bytes() + self.owed.bytes() + self.grams.bytes() + (waiting + words + self.dues.len() * 16 + self.wanting.len() * 4) as u64
     }
 
     /// Some obligations that are not met, in words.
@@ -329,10 +328,13 @@ impl Obligations {
         let (batches, origins): (Vec<_>, Vec<_>) =
             demands.into_iter().map(|demand| (demand.batch, demand.origins)).unzip();
         let numbers = self.owed.insert_all(batches, crew);
+        if self.owed.len() > self.dues.len() {
+            self.wanting.resize(self.views.len(), 0);
+        }
         for (number, (view, place, revealed)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
             if number as usize == self.dues.len() {
                 self.dues.push(Due { view, place, revealed, met: false });
-                *self.wanting.entry(view).or_insert(0) += 1;
+                self.wanting[view as usize] += 1;
                 self.open += 1;
             }
         }
@@ -342,12 +344,7 @@ impl Obligations {
         let due = &mut self.dues[due as usize];
         if !std::mem::replace(&mut due.met, true) {
             self.open -= 1;
-            if let Some(count) = self.wanting.get_mut(&due.view) {
-                *count -= 1;
-                if *count == 0 {
-                    self.wanting.remove(&due.view);
-                }
-            }
+            self.wanting[due.view as usize] -= 1;
         }
     }
 }
