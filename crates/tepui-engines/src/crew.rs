@@ -79,12 +79,42 @@ impl Crew {
         self.cut(list, |piece| piece.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
     }
 
-    /// Sorts numbers.
-    pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
-        const WORTH_SHARING: usize = 1 << 14;
-        match self.threads > 1 && items.len() > WORTH_SHARING {
-            true => rayon::slice::ParallelSliceMut::par_sort_unstable(items),
-            false => items.sort_unstable(),
+    /// Puts lists together in the order of their keys, without items that are the same as the one before.
+    ///
+    /// Long lists are first cut into ranges of keys, which are sorted on their own, by several threads and within the
+    /// caches.
+    pub fn sorted<T: Copy + Send + Sync>(
+        &self,
+        mut lists: Vec<Vec<T>>,
+        key: impl Fn(&T) -> u64 + Sync,
+        same: impl Fn(&T, &T) -> bool + Sync,
+    ) -> Vec<T> {
+        const WORTH_CUTTING: usize = 1 << 13;
+        const RANGES: usize = 32;
+        const SAMPLES: usize = 64 * RANGES;
+        let sort = |mut items: Vec<T>| {
+            radsort::sort_by_key(&mut items, |item| key(item));
+            items.dedup_by(|one, other| same(one, other));
+            items
+        };
+        let count: usize = lists.iter().map(Vec::len).sum();
+        if count <= WORTH_CUTTING {
+            return sort(if lists.len() == 1 { lists.swap_remove(0) } else { lists.concat() });
         }
+        let mut samples: Vec<_> = lists.iter().flatten().step_by(count / SAMPLES + 1).map(&key).collect();
+        samples.sort_unstable();
+        let ends: [_; RANGES - 1] = std::array::from_fn(|range| samples[(range + 1) * samples.len() / RANGES]);
+        let pieces = lists.iter().flat_map(|list| list.chunks(WORTH_CUTTING)).collect();
+        let pieces = self.map(pieces, |piece: &[T]| {
+            let mut ranges: [_; RANGES] = std::array::from_fn(|_| Vec::with_capacity(piece.len() / RANGES * 2));
+            for item in piece {
+                let key = key(item);
+                ranges[ends.partition_point(|&end| end <= key)].push(*item);
+            }
+            ranges
+        });
+        let ranges = (0..RANGES).collect();
+        let take = |range: usize| pieces.iter().map(|piece| piece[range].as_slice()).collect::<Vec<_>>().concat();
+        self.map(ranges, |range| sort(take(range))).concat()
     }
 }

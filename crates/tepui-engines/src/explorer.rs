@@ -19,8 +19,8 @@ const PIECES: usize = 32;
 pub trait Visitor: Sync {
     /// A state, and which threads are to take a step from it, together with what the engine remembers of it.
     type Job: Sync;
-    /// What the engine wants to know of an image.
-    type Found: Send;
+    /// What the engine wants to know of images: it is collected piece by piece.
+    type Found: Default + Send;
     /// Whether it wants to hear of images and of jobs that are done.
     const LISTENS: bool = true;
 
@@ -31,10 +31,10 @@ pub trait Visitor: Sync {
     fn grown(&mut self, states: usize);
 
     /// A step leads to a state, in which the thread has a place. Called from several threads in any order.
-    fn image(&self, job: &Self::Job, state: u32, place: usize, found: &mut Vec<Self::Found>);
+    fn image(&self, job: &Self::Job, state: u32, place: usize, found: &mut Self::Found);
 
     /// All steps of a job have been taken; says whether a thread was enabled.
-    fn done(&self, job: &Self::Job, enabled: bool, found: &mut Vec<Self::Found>);
+    fn done(&self, job: &Self::Job, enabled: bool, found: &mut Self::Found);
 }
 
 /// States, stored as rows and numbered in the order in which they are found, and the system they belong to.
@@ -72,7 +72,7 @@ impl<S: System> Explorer<S> {
         self.system.learn(&initial, budget)
     }
 
-    /// Does all jobs, and adds what the visitor found to a list, also if it has to stop.
+    /// Does all jobs, and adds what the visitor found to a list, in order, also if it has to stop.
     pub fn run<V: Visitor>(
         &mut self,
         jobs: &[V::Job],
@@ -81,7 +81,10 @@ impl<S: System> Explorer<S> {
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         if S::SUBSUMES {
-            return self.one_by_one(jobs, visitor, found, budget);
+            let mut all = V::Found::default();
+            let stopped = self.one_by_one(jobs, visitor, &mut all, budget);
+            found.push(all);
+            return stopped;
         }
         for jobs in jobs.chunks(batch_size(jobs.len(), self.states.width(), &self.crew)) {
             let before = self.images;
@@ -96,7 +99,7 @@ impl<S: System> Explorer<S> {
         &mut self,
         jobs: &[V::Job],
         visitor: &mut V,
-        found: &mut Vec<V::Found>,
+        found: &mut V::Found,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let width = self.states.width();
@@ -155,7 +158,7 @@ impl<S: System> Explorer<S> {
         let told = &*visitor;
         let parts =
             self.crew.map(pieces.into_iter().zip(numbers).collect(), |(piece, numbers): (Piece<'_, _>, Vec<_>)| {
-                let (mut found, mut start) = (Vec::new(), 0);
+                let (mut found, mut start) = (V::Found::default(), 0);
                 for (job, (enabled, end)) in piece.jobs.iter().zip(piece.taken) {
                     for (&state, &place) in numbers[start..end].iter().zip(&piece.places[start..end]) {
                         told.image(job, state, usize::from(place), &mut found);
@@ -165,7 +168,7 @@ impl<S: System> Explorer<S> {
                 }
                 found
             });
-        parts.into_iter().for_each(|part| found.extend(part));
+        found.extend(parts);
         Ok(())
     }
 

@@ -86,9 +86,9 @@ impl Visitor for Expand {
 
     fn grown(&mut self, _: usize) {}
 
-    fn image(&self, _: &Candidate, _: u32, _: usize, _: &mut Vec<()>) {}
+    fn image(&self, _: &Candidate, _: u32, _: usize, _: &mut ()) {}
 
-    fn done(&self, _: &Candidate, _: bool, _: &mut Vec<()>) {}
+    fn done(&self, _: &Candidate, _: bool, _: &mut ()) {}
 }
 
 impl Search {

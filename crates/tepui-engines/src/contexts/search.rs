@@ -110,7 +110,7 @@ struct Level {
 
 impl Visitor for Level {
     type Job = Run;
-    type Found = Reached;
+    type Found = Vec<Reached>;
 
     fn job(&self, &(state, thread): &Run) -> (u32, std::ops::Range<usize>) {
         (state, usize::from(thread)..usize::from(thread) + 1)
@@ -237,16 +237,17 @@ impl<L: Locals> Search<L> {
     }
 
     /// The next wave: in the order of the states, which is the same whoever reached them first.
-    fn run_on(&mut self, mut reached: Vec<Reached>) -> Vec<Run> {
+    fn run_on(&mut self, reached: Vec<Vec<Reached>>) -> Vec<Run> {
         if L::WHOLE_CONTEXTS {
-            for &Reached { state, from: (parent, thread), .. } in &reached {
+            for &Reached { state, from: (parent, thread), .. } in reached.iter().flatten() {
                 if state as usize == self.links.len() {
                     self.links.push(Link { parent, thread });
                 }
             }
             return Vec::new();
         }
-        self.explorer.crew.sort(&mut reached);
+        let key = |reached: &Reached| u64::from(reached.state) << 16 | u64::from(reached.place);
+        let reached = self.explorer.crew.sorted(reached, key, |_, _| false);
         reached.into_iter().map(|reached| (reached.state, reached.place)).collect()
     }
 

@@ -13,7 +13,8 @@
 //!
 //! Nothing is done twice. When r grows, only labels at the end of the last round go on; when d grows, only labels with d
 //! delays are delayed. Both are kept in lists: `edge`, and `delayable`. Levels of equal T are explored together, in
-//! the order of T, so that a better label of the same level is known before a worse one is expanded.
+//! the order of T, so that a better label of the same level is known before a worse one is expanded. Levels and lists are
+//! kept in the order of turns and states.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -83,10 +84,11 @@ enum Growing {
     Delays,
 }
 
-/// What a turn brings: labels for the next turn, and labels that could be delayed if there were one more delay.
-enum Brought {
-    Label(Label),
-    Delayable(u32),
+/// What a turn brings: labels for the next turn, and states whose labels could be delayed if there were one more delay.
+#[derive(Default)]
+struct Brought {
+    labels: Vec<Label>,
+    delayable: Vec<u32>,
 }
 
 /// One turn of one thread, from many states.
@@ -131,21 +133,21 @@ impl Visitor for Turn<'_> {
         self.fewest.resize_with(states * self.threads, Fewest::default);
     }
 
-    fn image(&self, label: &Label, state: u32, _: usize, found: &mut Vec<Brought>) {
+    fn image(&self, label: &Label, state: u32, _: usize, found: &mut Brought) {
         let next = Label { state, ..*label };
         if self.offer(next, self.turn + 1) {
-            found.push(Brought::Label(next));
+            found.labels.push(next);
         }
     }
 
-    fn done(&self, label: &Label, enabled: bool, found: &mut Vec<Brought>) {
+    fn done(&self, label: &Label, enabled: bool, found: &mut Brought) {
         if enabled && label.delays == self.most {
-            found.push(Brought::Delayable(label.state));
+            found.delayable.push(label.state);
             return;
         }
         let next = Label { delays: label.delays + u16::from(enabled), ..*label };
         if self.offer(next, self.turn + 1) {
-            found.push(Brought::Label(next));
+            found.labels.push(next);
         }
     }
 }
@@ -226,11 +228,11 @@ impl<S: Observed> Search<S> {
     fn one_more_delay(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.threads() as u32;
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        let mut held = self.explorer.crew.filter(&std::mem::take(&mut self.delayable), |&(turn, state)| {
+        let held = self.explorer.crew.filter(&std::mem::take(&mut self.delayable), |&(turn, state)| {
             let known = &self.fewest[state as usize * threads as usize + (turn % threads) as usize];
             u32::from(known.rounds.load(Ordering::Relaxed)) == turn / threads
         });
-        self.explorer.crew.sort(&mut held);
+        debug_assert!(held.is_sorted());
         self.delays += 1;
         let (last, mut level, mut next_held) = (self.rounds * threads, Vec::new(), 0);
         let mut turn = held.first().map_or(last, |held| held.0);
@@ -246,7 +248,7 @@ impl<S: Observed> Search<S> {
             budget.spend(now as u64)?;
             next_held += now;
             if now > 0 {
-                self.explorer.crew.sort(&mut next);
+                next.sort(); // Two lists in order, which a stable sort merges.
             }
             level = next;
             turn = match level.is_empty() {
@@ -255,6 +257,7 @@ impl<S: Observed> Search<S> {
             };
         }
         self.edge.extend(level);
+        self.edge.sort(); // As above.
         Ok(())
     }
 
@@ -284,15 +287,13 @@ impl<S: Observed> Search<S> {
         let stopped = self.explorer.run(level, &mut visitor, &mut brought, budget);
         self.observe(before as u32);
         stopped?;
-        let mut next = Vec::new();
-        for one in brought {
-            match one {
-                Brought::Label(label) => next.push(label),
-                Brought::Delayable(state) => self.delayable.push((turn, state)),
-            }
+        let mut labels = Vec::with_capacity(brought.len());
+        for part in brought {
+            self.delayable.extend(part.delayable.into_iter().map(|state| (turn, state)));
+            labels.push(part.labels);
         }
-        self.explorer.crew.sort(&mut next);
-        next.dedup_by_key(|label| label.state);
+        let key = |label: &Label| u64::from(label.state) << 16 | u64::from(label.delays);
+        let next = self.explorer.crew.sorted(labels, key, |one, other| one.state == other.state);
         budget.progress(self.rounds, self.explorer.states.len() as u64, self.views.len() as u64);
         Ok(next)
     }

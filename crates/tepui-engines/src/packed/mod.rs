@@ -277,18 +277,18 @@ impl PackedSet {
     }
 
     /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
-    /// again, first field first, into fields of the given widths. The result is in no particular order.
+    /// again, first field first, into fields of the given widths; in lists, in no particular order.
     pub fn into_words(
         mut self,
         widths: &[u32],
         change: impl Fn(&mut [u32]) + Sync,
         crew: &Crew,
-    ) -> Result<Vec<u64>, Box<Self>> {
+    ) -> Result<Vec<Vec<u64>>, Box<Self>> {
         if self.words > 1 || widths.iter().sum::<u32>() > 64 {
             return Err(Box::new(self));
         }
         self.shards.clear();
-        let chunks = crew.map(self.rows.chunks, |mut words: Vec<u64>| {
+        Ok(crew.map(self.rows.chunks, |mut words: Vec<u64>| {
             let mut row = vec![0; self.fields.len()];
             for word in &mut words {
                 unpack(&self.fields, std::slice::from_ref(word), &mut row);
@@ -296,10 +296,7 @@ impl PackedSet {
                 *word = row.iter().zip(widths).fold(0, |key, (&value, width)| key << width | u64::from(value));
             }
             words
-        });
-        let mut words = Vec::with_capacity(self.rows.len);
-        chunks.into_iter().for_each(|chunk| words.extend(chunk));
-        Ok(words)
+        }))
     }
 
     fn slice(&self, index: u32) -> &[u64] {

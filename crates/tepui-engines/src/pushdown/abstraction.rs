@@ -287,8 +287,8 @@ pub fn lemma(
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
 fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) + Sync, crew: &Crew) -> Rows {
     match views.into_words(widths, &renumber, crew) {
-        Ok(mut words) => {
-            crew.sort(&mut words);
+        Ok(words) => {
+            let words = crew.sorted(words, |&word| word, |one, other| one == other);
             let mut cells = vec![0; words.len() * widths.len()];
             let grain = crew.grain();
             let pieces = words.chunks(grain).zip(cells.chunks_mut(grain * widths.len())).collect();
