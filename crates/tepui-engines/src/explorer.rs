@@ -152,23 +152,23 @@ impl<S: System> Explorer<S> {
             visitor.grown(self.states.len());
             return self.learn_from(first, budget);
         }
-        let numbers = self.states.insert_all(batches, &self.crew);
+        let added = self.states.add(batches, &self.crew, true);
         visitor.grown(self.states.len());
         self.learn_from(first, budget)?;
         let told = &*visitor;
-        let parts =
-            self.crew.map(pieces.into_iter().zip(numbers).collect(), |(piece, numbers): (Piece<'_, _>, Vec<_>)| {
-                let (mut found, mut start) = (V::Found::default(), 0);
-                for (job, (enabled, end)) in piece.jobs.iter().zip(piece.taken) {
-                    for (&state, &place) in numbers[start..end].iter().zip(&piece.places[start..end]) {
-                        told.image(job, state, usize::from(place), &mut found);
-                    }
-                    told.done(job, enabled, &mut found);
-                    start = end;
+        found.extend(self.crew.map((0..).zip(pieces).collect(), |(number, piece): (usize, Piece<'_, _>)| {
+            let numbers = added.numbers(number);
+            let (mut found, mut start) = (V::Found::default(), 0);
+            for (job, (enabled, end)) in piece.jobs.iter().zip(piece.taken) {
+                for (&state, &place) in numbers[start..end].iter().zip(&piece.places[start..end]) {
+                    told.image(job, state, usize::from(place), &mut found);
                 }
-                found
-            });
-        found.extend(parts);
+                told.done(job, enabled, &mut found);
+                start = end;
+            }
+            found
+        }));
+        self.states.recycle(added);
         Ok(())
     }
 
@@ -196,6 +196,7 @@ impl<S: System> Explorer<S> {
                 piece.taken.push((enabled, batch.len()));
             }
         }
+        self.states.seal(&mut batch, &self.crew);
         (piece, batch)
     }
 
@@ -241,19 +242,42 @@ pub fn number_rows(
 ) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(which.len());
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
-        let batches = into.batches(which.len().div_ceil(crew.grain()));
-        let known = &*into;
-        let pieces = which.chunks(crew.grain()).zip(batches).collect();
-        let batches = crew.map(pieces, |(piece, mut batch): (&[u32], Batch)| {
-            let (mut row, mut made) = (vec![0; states.width()], vec![0; known.width()]);
-            for &state in piece {
-                states.get(state, &mut row);
-                make(&row, &mut made);
-                known.pack(&made, &mut batch);
-            }
-            batch
-        });
+        let batches = make_rows(states, which, into, crew, &make);
         into.insert_all(batches, crew).into_iter().for_each(|part| numbers.extend(part));
     }
     numbers
+}
+
+/// The same without the numbers.
+pub fn add_rows(
+    states: &PackedSet,
+    which: &[u32],
+    into: &mut PackedSet,
+    crew: &Crew,
+    make: impl Fn(&[u32], &mut [u32]) + Sync,
+) {
+    for which in which.chunks(batch_size(which.len(), 1, crew)) {
+        let batches = make_rows(states, which, into, crew, &make);
+        into.add_all(batches, crew);
+    }
+}
+
+fn make_rows(
+    states: &PackedSet,
+    which: &[u32],
+    into: &mut PackedSet,
+    crew: &Crew,
+    make: impl Fn(&[u32], &mut [u32]) + Sync,
+) -> Vec<Batch> {
+    let batches = into.batches(which.len().div_ceil(crew.grain()));
+    crew.map(which.chunks(crew.grain()).zip(batches).collect(), |(piece, mut batch): (&[u32], Batch)| {
+        let (mut row, mut made) = (vec![0; states.width()], vec![0; into.width()]);
+        for &state in piece {
+            states.get(state, &mut row);
+            make(&row, &mut made);
+            into.pack(&made, &mut batch);
+        }
+        into.seal(&mut batch, crew);
+        batch
+    })
 }

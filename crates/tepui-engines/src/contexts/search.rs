@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
-use crate::explorer::{Explorer, Visitor, number_rows};
+use crate::explorer::{Explorer, Visitor, add_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::system::{Locals, Pushdown};
@@ -231,9 +231,11 @@ impl<L: Locals> Search<L> {
     /// The threads that may run from states of the last level; those that reached a state there have done so.
     fn runs_from(&self, seeds: &[u32]) -> Vec<Run> {
         let threads = 0..self.compiled().threads();
-        let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread)));
-        let open = runs.filter(|&(seed, thread)| !self.reached_by.has(seed, thread));
-        open.map(|(seed, thread)| (seed, thread as u16)).collect()
+        let runs = self.explorer.crew.cut(seeds, |seeds| {
+            let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread as u16)));
+            runs.filter(|&(seed, thread)| !self.reached_by.has(seed, usize::from(thread))).collect::<Vec<_>>()
+        });
+        runs.concat()
     }
 
     /// The next wave: in the order of the states, which is the same whoever reached them first.
@@ -246,9 +248,9 @@ impl<L: Locals> Search<L> {
             }
             return Vec::new();
         }
-        let key = |reached: &Reached| u64::from(reached.state) << 16 | u64::from(reached.place);
-        let reached = self.explorer.crew.sorted(reached, key, |_, _| false);
-        reached.into_iter().map(|reached| (reached.state, reached.place)).collect()
+        let crew = &self.explorer.crew;
+        let runs = crew.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
+        crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
     /// Notes the views of all states from a number on.
@@ -263,22 +265,31 @@ impl<L: Locals> Search<L> {
                 each_view(system, &row, &mut self.views, budget)?;
             }
         } else {
-            number_rows(states, &which, &mut self.views, crew, |row, view| {
+            add_rows(states, &which, &mut self.views, crew, |row, view| {
                 view[0] = row[0];
                 (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
                 system.symmetry.sort(view);
             });
             budget.spend(which.len() as u64)?;
         }
-        let mut view = vec![0; self.views.width()];
-        for number in seen..self.views.len() as u32 {
-            self.views.get(number, &mut view);
-            self.view_count = self.view_count.saturating_add(system.symmetry.orbit(&view));
-            for (property, violation) in system.compiled.model.properties().iter().zip(&mut self.violations) {
-                if violation.is_none() && system.compiled.violates(property, &system.symmetry, &view) {
-                    *violation = Some(Violation { level: self.starts.len() - 1, view: number });
+        let new: Vec<u32> = (seen..self.views.len() as u32).collect();
+        let parts = crew.cut(&new, |piece| {
+            let (mut count, mut violations) = (0_u64, self.violations.clone());
+            let mut view = vec![0; self.views.width()];
+            for &number in piece {
+                self.views.get(number, &mut view);
+                count = count.saturating_add(system.symmetry.orbit(&view));
+                for (property, violation) in system.compiled.model.properties().iter().zip(&mut violations) {
+                    if violation.is_none() && system.compiled.violates(property, &system.symmetry, &view) {
+                        *violation = Some(Violation { level: self.starts.len() - 1, view: number });
+                    }
                 }
             }
+            (count, violations)
+        });
+        for (count, violations) in parts {
+            self.view_count = self.view_count.saturating_add(count);
+            self.violations.iter_mut().zip(violations).for_each(|(known, new)| *known = known.or(new));
         }
         Ok(())
     }

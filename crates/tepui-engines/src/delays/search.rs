@@ -21,12 +21,15 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
-use crate::explorer::{Explorer, Visitor, number_rows};
+use crate::explorer::{Explorer, Visitor, add_rows};
 use crate::packed::PackedSet;
 use crate::system::Observed;
 
 /// More rounds or delays than these are not counted.
 pub const MOST: u32 = u16::MAX as u32 - 1;
+
+/// Stands for a state whose label has become useless.
+const OUT_OF_USE: u32 = u32::MAX;
 
 /// A state with the delays that it took to get there, at a turn that is known from elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -219,7 +222,8 @@ impl<S: Observed> Search<S> {
                 known.delays.load(Ordering::Relaxed) == label.delays
             };
             level = self.explorer.crew.filter(&level, of_use);
-            level = self.turn(&level, turn, Growing::Rounds, budget)?;
+            let brought = self.turn(&level, turn, Growing::Rounds, budget)?;
+            level = self.in_order(brought);
         }
         self.edge = level;
         Ok(())
@@ -227,37 +231,43 @@ impl<S: Observed> Search<S> {
 
     fn one_more_delay(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let threads = self.threads() as u32;
-        // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        let held = self.explorer.crew.filter(&std::mem::take(&mut self.delayable), |&(turn, state)| {
-            let known = &self.fewest[state as usize * threads as usize + (turn % threads) as usize];
-            u32::from(known.rounds.load(Ordering::Relaxed)) == turn / threads
-        });
+        let mut held = std::mem::take(&mut self.delayable);
         debug_assert!(held.is_sorted());
+        self.delayable.reserve(held.len());
+        // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
+        let grain = self.explorer.crew.grain() * 16;
+        self.explorer.crew.map(held.chunks_mut(grain).collect(), |held: &mut [(u32, u32)]| {
+            for (turn, state) in held {
+                let known = &self.fewest[*state as usize * threads as usize + (*turn % threads) as usize];
+                if u32::from(known.rounds.load(Ordering::Relaxed)) != *turn / threads {
+                    *state = OUT_OF_USE;
+                }
+            }
+        });
         self.delays += 1;
         let (last, mut level, mut next_held) = (self.rounds * threads, Vec::new(), 0);
         let mut turn = held.first().map_or(last, |held| held.0);
         while turn < last {
             // Labels of this turn that are delayed join those that delayed ones led to.
             let now = held[next_held..].partition_point(|held| held.0 == turn);
-            let mut next = self.turn(&level, turn, Growing::Delays, budget)?;
-            let label = |state: u32| Label { state, delays: self.delays as u16 };
-            let of_use = self.explorer.crew.filter(&held[next_held..next_held + now], |&(_, state)| {
-                offer(&self.fewest, threads as usize, label(state), turn + 1, Growing::Delays)
-            });
-            next.extend(of_use.into_iter().map(|(_, state)| label(state)));
+            let mut brought = self.turn(&level, turn, Growing::Delays, budget)?;
+            let delays = self.delays as u16;
+            brought.extend(self.explorer.crew.cut(&held[next_held..next_held + now], |held| {
+                let states = held.iter().map(|held| held.1).filter(|&state| state != OUT_OF_USE);
+                let of_use =
+                    |label: &Label| offer(&self.fewest, threads as usize, *label, turn + 1, Growing::Delays);
+                states.map(|state| Label { state, delays }).filter(of_use).collect()
+            }));
             budget.spend(now as u64)?;
             next_held += now;
-            if now > 0 {
-                next.sort(); // Two lists in order, which a stable sort merges.
-            }
-            level = next;
+            level = self.in_order(brought);
             turn = match level.is_empty() {
                 true => held.get(next_held).map_or(last, |held| held.0),
                 false => turn + 1,
             };
         }
-        self.edge.extend(level);
-        self.edge.sort(); // As above.
+        let edge = vec![std::mem::take(&mut self.edge), level];
+        self.edge = self.in_order(edge);
         Ok(())
     }
 
@@ -278,8 +288,14 @@ impl<S: Observed> Search<S> {
         self.explorer.system.threads()
     }
 
-    /// Lets the thread whose turn it is act on all labels; returns those of the next turn, in the order of the states.
-    fn turn(&mut self, level: &[Label], turn: u32, growing: Growing, budget: &mut Budget) -> Result<Vec<Label>, Stop> {
+    /// Lets the thread whose turn it is act on all labels; returns lists of those of the next turn.
+    fn turn(
+        &mut self,
+        level: &[Label],
+        turn: u32,
+        growing: Growing,
+        budget: &mut Budget,
+    ) -> Result<Vec<Vec<Label>>, Stop> {
         let (before, threads) = (self.explorer.states.len(), self.threads());
         let mut visitor = Turn { fewest: &mut self.fewest, threads, turn, most: self.delays as u16, growing };
         self.calls += level.len() as u64;
@@ -292,10 +308,14 @@ impl<S: Observed> Search<S> {
             self.delayable.extend(part.delayable.into_iter().map(|state| (turn, state)));
             labels.push(part.labels);
         }
-        let key = |label: &Label| u64::from(label.state) << 16 | u64::from(label.delays);
-        let next = self.explorer.crew.sorted(labels, key, |one, other| one.state == other.state);
         budget.progress(self.rounds, self.explorer.states.len() as u64, self.views.len() as u64);
-        Ok(next)
+        Ok(labels)
+    }
+
+    /// A label for each state that has one, the one with the fewest delays, in the order of the states.
+    fn in_order(&self, labels: Vec<Vec<Label>>) -> Vec<Label> {
+        let key = |label: &Label| u64::from(label.state) << 16 | u64::from(label.delays);
+        self.explorer.crew.sorted(labels, key, |one, other| one.state == other.state)
     }
 
     /// Notes the views of all states from a number on.
@@ -303,7 +323,7 @@ impl<S: Observed> Search<S> {
         self.explorer.system.look();
         let Explorer { system, states, crew, .. } = &self.explorer;
         let which: Vec<_> = (first..states.len() as u32).collect();
-        number_rows(states, &which, &mut self.views, crew, |row, view| system.view(row, view));
+        add_rows(states, &which, &mut self.views, crew, |row, view| system.view(row, view));
     }
 
     /// Finds out which properties the states and views from some numbers on violate, and with which bounds.

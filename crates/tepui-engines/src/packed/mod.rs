@@ -18,15 +18,19 @@ pub mod layout;
 pub mod table;
 pub mod together;
 
+use std::borrow::Cow;
+
 use crate::crew::Crew;
 use layout::{Field, bits, layout, pack, unpack};
 use table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, warm};
-use together::Cut;
+use together::{Cut, Share};
 
 /// With so many fields, all but the first get wider together.
 const MANY_FIELDS: usize = 64;
 /// Fewer rows than these are not worth sharing.
 const WORTH_SHARING: usize = 256;
+/// The memory of so many batches is kept.
+const SPARE: usize = 64;
 
 /// A set of rows of equally many numbers.
 #[derive(Clone, Debug)]
@@ -35,9 +39,8 @@ pub struct PackedSet {
     words: usize,
     rows: Rows,
     shards: Vec<Shard>,
-    /// Batches that have been added, and what they were cut into: their memory serves again.
+    /// Batches that have been added: their memory serves again.
     spare: Vec<Batch>,
-    cuts: Vec<Cut>,
 }
 
 /// Rows packed as a set packs them, in order.
@@ -47,6 +50,9 @@ pub struct Batch {
     rows: usize,
     /// Rows with values that do not fit the set's fields, and their places in the list above, where nothing stands.
     wide: Vec<(usize, Vec<u32>)>,
+    /// The same rows, cut up by their shards, if the batch is sealed.
+    cut: Cut,
+    sealed: bool,
 }
 
 impl Batch {
@@ -65,6 +71,37 @@ impl Batch {
         self.words.clear();
         self.wide.clear();
         self.rows = 0;
+        if std::mem::take(&mut self.sealed) {
+            self.cut.clear();
+        }
+    }
+
+    fn seal(&mut self, width: usize) {
+        if !std::mem::replace(&mut self.sealed, true) {
+            self.cut.fill(&self.words, width);
+        }
+    }
+}
+
+/// Batches that have been added.
+pub struct Added {
+    batches: Vec<Batch>,
+    numbers: Numbers,
+}
+
+enum Numbers {
+    Known(Vec<Vec<u32>>),
+    /// What was found out about the rows of each shard, and the size of the set before.
+    Shared(Vec<Share>, u32),
+}
+
+impl Added {
+    /// The numbers of the rows of a batch, in order.
+    pub fn numbers(&self, batch: usize) -> Cow<'_, [u32]> {
+        match &self.numbers {
+            Numbers::Known(numbers) => Cow::Borrowed(&numbers[batch]),
+            Numbers::Shared(shares, first) => together::numbers(batch, &self.batches, shares, *first).into(),
+        }
     }
 }
 
@@ -74,7 +111,7 @@ impl PackedSet {
         let widths: Vec<_> = largest.into_iter().map(bits).collect();
         let (fields, words) = layout(&widths);
         let shards = vec![Shard::default(); SHARDS];
-        Self { fields, words, rows: Rows::new(words), shards, spare: Vec::new(), cuts: Vec::new() }
+        Self { fields, words, rows: Rows::new(words), shards, spare: Vec::new() }
     }
 
     /// The number of rows.
@@ -140,6 +177,13 @@ impl PackedSet {
         batch.rows += 1;
     }
 
+    /// Does what can be done for a batch before it is added; nothing may be put into it afterwards.
+    pub fn seal(&self, batch: &mut Batch, crew: &Crew) {
+        if crew.size() > 1 && batch.len() >= WORTH_SHARING && batch.wide.is_empty() {
+            batch.seal(self.words);
+        }
+    }
+
     /// The numbers of the rows of a batch, as far as they are there, in order.
     pub fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<u32>> {
         let mut wide = batch.wide.iter().map(|wide| wide.0).peekable();
@@ -160,25 +204,40 @@ impl PackedSet {
 
     /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
     pub fn insert_all(&mut self, batches: Vec<Batch>, crew: &Crew) -> Vec<Vec<u32>> {
-        self.add(batches, crew, true)
+        let count = batches.len();
+        let mut added = self.add(batches, crew, true);
+        let numbers = match &mut added.numbers {
+            Numbers::Known(numbers) => std::mem::take(numbers),
+            Numbers::Shared(..) => crew.map((0..count).collect(), |batch| added.numbers(batch).into_owned()),
+        };
+        self.recycle(added);
+        numbers
     }
 
     /// Adds the rows of batches, one after the other.
     pub fn add_all(&mut self, batches: Vec<Batch>, crew: &Crew) {
-        self.add(batches, crew, false);
+        let added = self.add(batches, crew, false);
+        self.recycle(added);
     }
 
-    fn add(&mut self, mut batches: Vec<Batch>, crew: &Crew, wanted: bool) -> Vec<Vec<u32>> {
+    /// Adds the rows of batches, one after the other. Their numbers can be asked for if they are `wanted`.
+    pub fn add(&mut self, mut batches: Vec<Batch>, crew: &Crew, wanted: bool) -> Added {
         self.make_room(&mut batches);
         let rows: usize = batches.iter().map(Batch::len).sum();
         assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
+        let first = self.len() as u32;
         let numbers = match crew.size() == 1 || rows < WORTH_SHARING {
-            true => batches.iter().map(|batch| self.add_alone(batch, wanted)).collect(),
-            false => self.add_together(&batches, crew, wanted),
+            true => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
+            false => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first),
         };
-        batches.iter_mut().for_each(Batch::clear);
-        self.spare.append(&mut batches);
-        numbers
+        Added { batches, numbers }
+    }
+
+    /// Takes the memory of batches back that have been added.
+    pub fn recycle(&mut self, mut added: Added) {
+        added.batches.truncate(SPARE - self.spare.len());
+        added.batches.iter_mut().for_each(Batch::clear);
+        self.spare.append(&mut added.batches);
     }
 
     fn add_alone(&mut self, batch: &Batch, wanted: bool) -> Vec<u32> {

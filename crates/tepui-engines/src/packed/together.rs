@@ -24,23 +24,27 @@ struct Part {
 }
 
 impl Cut {
-    fn fill(mut self, batch: &Batch, width: usize) -> Self {
-        for part in &mut self.parts {
-            part.rows.clear();
-            part.places.clear();
-        }
-        for (row, place) in batch.words.chunks_exact(width).zip(0..) {
+    /// Cuts rows up.
+    pub fn fill(&mut self, rows: &[u64], width: usize) {
+        for (row, place) in rows.chunks_exact(width).zip(0..) {
             let part = &mut self.parts[shard(hash(row))];
             push_row(&mut part.rows, row);
             part.places.push(place);
         }
-        self
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        for part in &mut self.parts {
+            part.rows.clear();
+            part.places.clear();
+        }
     }
 }
 
 /// What was found out about the rows of a shard.
 #[derive(Default)]
-struct Share {
+pub struct Share {
     /// For each row its number, if wanted; those that are new are numbered among themselves, from the size of the set on.
     numbers: Vec<u32>,
     /// The rows that are new, and where they are: the place in the batch, and the slot, if none was moved since.
@@ -56,10 +60,10 @@ struct Share {
 
 impl Share {
     /// Looks the rows of a shard up, and takes in those that are new.
-    fn of(cuts: &[Cut], number: usize, shard: &mut Shard, rows: &Rows, wanted: bool) -> Self {
+    fn of(batches: &[Batch], number: usize, shard: &mut Shard, rows: &Rows, wanted: bool) -> Self {
         let (length, width, first) = (shard.slots.len(), rows.width, rows.len as u32);
         let mut share = Self::default();
-        for Part { rows: those, places } in cuts.iter().map(|cut| &cut.parts[number]) {
+        for Part { rows: those, places } in batches.iter().map(|batch| &batch.cut.parts[number]) {
             share.starts.push((share.numbers.len(), share.places.len()));
             for (group, places) in those.chunks(AT_ONCE * width).zip(places.chunks(AT_ONCE)) {
                 let mut hashes = [0; AT_ONCE];
@@ -146,11 +150,10 @@ impl Arrivals {
     }
 }
 
-/// The numbers of a batch's rows.
-fn numbers(batch: usize, cuts: &[Cut], shares: &[Share], first: u32) -> Vec<u32> {
-    let parts = &cuts[batch].parts;
-    let mut numbers = vec![0; parts.iter().map(|part| part.places.len()).sum()];
-    for (part, share) in parts.iter().zip(shares) {
+/// The numbers of a batch's rows, where the set had a size before.
+pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32) -> Vec<u32> {
+    let mut numbers = vec![0; batches[batch].len()];
+    for (part, share) in batches[batch].cut.parts.iter().zip(shares) {
         for (&place, &number) in part.places.iter().zip(&share.numbers[share.starts[batch].0..]) {
             let settled = |new: u32| share.settled[new as usize];
             numbers[place as usize] = number.checked_sub(first).map_or(number, settled);
@@ -160,14 +163,15 @@ fn numbers(batch: usize, cuts: &[Cut], shares: &[Share], first: u32) -> Vec<u32>
 }
 
 impl PackedSet {
-    /// Adds the rows of batches, and returns the numbers of all of them, if wanted.
-    pub(super) fn add_together(&mut self, batches: &[Batch], crew: &Crew, wanted: bool) -> Vec<Vec<u32>> {
+    /// Adds the rows of batches; returns what was found out about them.
+    pub(super) fn add_together(&mut self, batches: &mut [Batch], crew: &Crew, wanted: bool) -> Vec<Share> {
         let (first, width) = (self.len() as u32, self.words);
-        self.cuts.resize(self.cuts.len().max(batches.len()), Cut::default());
-        let cuts = batches.iter().zip(self.cuts.drain(..batches.len())).collect();
-        let cuts = crew.map(cuts, |(batch, cut): (&Batch, Cut)| cut.fill(batch, width));
+        if batches.iter().any(|batch| !batch.sealed) {
+            crew.map(batches.iter_mut().collect(), |batch| batch.seal(width));
+        }
+        let batches = &*batches;
         let shards = self.shards.iter_mut().enumerate().collect();
-        let mut shares = crew.map(shards, |(number, shard)| Share::of(&cuts, number, shard, &self.rows, wanted));
+        let mut shares = crew.map(shards, |(number, shard)| Share::of(batches, number, shard, &self.rows, wanted));
         let pieces = batches.iter().enumerate().collect();
         let mut arrivals = crew.map(pieces, |(number, batch)| Arrivals::of(number, batch, &shares, width));
         for arrivals in &mut arrivals {
@@ -176,11 +180,6 @@ impl PackedSet {
         }
         let shards = self.shards.iter_mut().zip(&mut shares).collect();
         crew.map(shards, |(shard, share): (&mut Shard, &mut Share)| share.settle(&arrivals, shard, first, width));
-        let numbers = match wanted {
-            true => crew.map((0..batches.len()).collect(), |batch| numbers(batch, &cuts, &shares, first)),
-            false => Vec::new(),
-        };
-        self.cuts.extend(cuts);
-        numbers
+        shares
     }
 }
