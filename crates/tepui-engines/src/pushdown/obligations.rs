@@ -48,6 +48,8 @@ pub struct Obligations {
 
 /// How many views are looked up together.
 const GROUP: usize = 64;
+/// The most views that are looked at before what was found is put into lists.
+const VIEWS_AT_ONCE: usize = 1 << 15;
 
 /// An obligation: a view, a thread that may pop there, and the word that would come to light.
 #[derive(Clone, Copy)]
@@ -163,6 +165,17 @@ impl Obligations {
             met.into_iter().flatten().for_each(|due| self.meet(due));
         }
         self.compared = self.views.len() as u32;
+        views.chunks(VIEWS_AT_ONCE).try_for_each(|views| self.look_at_some(views, compiled, symmetry, crew, budget))
+    }
+
+    fn look_at_some(
+        &mut self,
+        views: &[u32],
+        compiled: &Compiled,
+        symmetry: &Symmetry,
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         self.grams.react_to(compiled, symmetry, &self.views, views, crew);
         // The views at hand see all that may lie below; those that were looked at before have to be told.
         while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
