@@ -90,7 +90,7 @@ impl Crew {
         same: impl Fn(&T, &T) -> bool + Sync,
     ) -> Vec<T> {
         const WORTH_CUTTING: usize = 1 << 13;
-        const RANGES: usize = 32;
+        const RANGES: usize = 16;
         const SAMPLES: usize = 64 * RANGES;
         let sort = |mut items: Vec<T>| {
             radsort::sort_by_key(&mut items, |item| key(item));

@@ -50,6 +50,55 @@ impl Default for Fewest {
     }
 }
 
+/// For each state and each thread's turn, the fewest rounds and delays, in chunks that stay where they are.
+struct Table {
+    threads: usize,
+    states: usize,
+    chunks: Vec<Vec<Fewest>>,
+}
+
+impl Table {
+    /// States in a chunk.
+    const CHUNK: usize = 1 << 14;
+
+    fn new(threads: usize) -> Self {
+        Self { threads, states: 0, chunks: Vec::new() }
+    }
+
+    /// There are now so many states.
+    fn grow(&mut self, states: usize) {
+        while self.states < states {
+            if self.states == self.chunks.len() * Self::CHUNK {
+                self.chunks.push(Vec::new());
+            }
+            let first = (self.chunks.len() - 1) * Self::CHUNK;
+            self.states = states.min(first + Self::CHUNK);
+            if let Some(last) = self.chunks.last_mut() {
+                last.resize_with((self.states - first) * self.threads, Fewest::default);
+            }
+        }
+    }
+
+    /// What is known of a state, for each thread's turn.
+    #[inline]
+    fn of(&self, state: u32) -> &[Fewest] {
+        let state = state as usize;
+        &self.chunks[state / Self::CHUNK][state % Self::CHUNK * self.threads..][..self.threads]
+    }
+
+    /// Notes a label for a turn; says whether it is of use.
+    fn offer(&self, label: Label, turn: u32, growing: Growing) -> bool {
+        let (round, place) = (turn / self.threads as u32, turn as usize % self.threads);
+        let known = &self.of(label.state)[place];
+        let old_rounds = known.rounds.fetch_min(round as u16, Ordering::Relaxed);
+        let old_delays = known.delays.fetch_min(label.delays, Ordering::Relaxed);
+        match growing {
+            Growing::Rounds => label.delays < old_delays,
+            Growing::Delays => (round as u16) < old_rounds,
+        }
+    }
+}
+
 /// A violated property: the fewest rounds and, with so many, delays that show it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Violation {
@@ -73,7 +122,7 @@ pub struct Search<S> {
     pub rounds: u32,
     /// The bounds.
     pub delays: u32,
-    fewest: Vec<Fewest>,
+    fewest: Table,
     /// Labels at the end of the last round.
     edge: Vec<Label>,
     /// Labels with as many delays as are allowed, of threads that could be delayed: the turn and the state.
@@ -96,8 +145,7 @@ struct Brought {
 
 /// One turn of one thread, from many states.
 struct Turn<'a> {
-    fewest: &'a mut Vec<Fewest>,
-    threads: usize,
+    fewest: &'a mut Table,
     /// The number of the turn.
     turn: u32,
     /// The most delays.
@@ -105,40 +153,22 @@ struct Turn<'a> {
     growing: Growing,
 }
 
-impl Turn<'_> {
-    /// Notes a label for a turn, if it is of use.
-    fn offer(&self, label: Label, turn: u32) -> bool {
-        offer(self.fewest, self.threads, label, turn, self.growing)
-    }
-}
-
-fn offer(fewest: &[Fewest], threads: usize, label: Label, turn: u32, growing: Growing) -> bool {
-    let (round, place) = (turn / threads as u32, turn as usize % threads);
-    let known = &fewest[label.state as usize * threads + place];
-    let old_rounds = known.rounds.fetch_min(round as u16, Ordering::Relaxed);
-    let old_delays = known.delays.fetch_min(label.delays, Ordering::Relaxed);
-    match growing {
-        Growing::Rounds => label.delays < old_delays,
-        Growing::Delays => (round as u16) < old_rounds,
-    }
-}
-
 impl Visitor for Turn<'_> {
     type Job = Label;
     type Found = Brought;
 
     fn job(&self, label: &Label) -> (u32, std::ops::Range<usize>) {
-        let thread = self.turn as usize % self.threads;
+        let thread = self.turn as usize % self.fewest.threads;
         (label.state, thread..thread + 1)
     }
 
     fn grown(&mut self, states: usize) {
-        self.fewest.resize_with(states * self.threads, Fewest::default);
+        self.fewest.grow(states);
     }
 
     fn image(&self, label: &Label, state: u32, _: usize, found: &mut Brought) {
         let next = Label { state, ..*label };
-        if self.offer(next, self.turn + 1) {
+        if self.fewest.offer(next, self.turn + 1, self.growing) {
             found.labels.push(next);
         }
     }
@@ -149,7 +179,7 @@ impl Visitor for Turn<'_> {
             return;
         }
         let next = Label { delays: label.delays + u16::from(enabled), ..*label };
-        if self.offer(next, self.turn + 1) {
+        if self.fewest.offer(next, self.turn + 1, self.growing) {
             found.labels.push(next);
         }
     }
@@ -161,11 +191,11 @@ impl<S: Observed> Search<S> {
         Self {
             views: PackedSet::new(system.view_fields()),
             violations: vec![None; system.properties()],
+            fewest: Table::new(system.threads()),
             explorer: Explorer::new(system, crew),
             calls: 0,
             rounds: 0,
             delays: 0,
-            fewest: Vec::new(),
             edge: Vec::new(),
             delayable: Vec::new(),
         }
@@ -175,9 +205,9 @@ impl<S: Observed> Search<S> {
     pub fn start(&mut self, delays: u32, budget: &mut Budget) -> Result<(), Stop> {
         self.delays = delays;
         self.explorer.start(budget)?;
-        self.fewest.resize_with(self.threads(), Fewest::default);
+        self.fewest.grow(1);
         let label = Label { state: 0, delays: 0 };
-        offer(&self.fewest, self.threads(), label, 0, Growing::Rounds);
+        self.fewest.offer(label, 0, Growing::Rounds);
         self.edge.push(label);
         self.observe(0);
         self.note_violations((0, 0));
@@ -188,7 +218,7 @@ impl<S: Observed> Search<S> {
     pub fn forget(&mut self) {
         self.explorer.states = PackedSet::new(self.explorer.system.fields());
         self.views = PackedSet::new(self.explorer.system.view_fields());
-        self.fewest.clear();
+        self.fewest = Table::new(self.threads());
         self.edge.clear();
         self.delayable.clear();
         (self.rounds, self.delays) = (0, 0);
@@ -218,7 +248,7 @@ impl<S: Observed> Search<S> {
         for turn in start..start + threads {
             // A better label of the same turn may have come later.
             let of_use = |label: &Label| {
-                let known = &self.fewest[label.state as usize * threads as usize + (turn % threads) as usize];
+                let known = &self.fewest.of(label.state)[(turn % threads) as usize];
                 known.delays.load(Ordering::Relaxed) == label.delays
             };
             level = self.explorer.crew.filter(&level, of_use);
@@ -238,7 +268,7 @@ impl<S: Observed> Search<S> {
         let grain = self.explorer.crew.grain() * 16;
         self.explorer.crew.map(held.chunks_mut(grain).collect(), |held: &mut [(u32, u32)]| {
             for (turn, state) in held {
-                let known = &self.fewest[*state as usize * threads as usize + (*turn % threads) as usize];
+                let known = &self.fewest.of(*state)[(*turn % threads) as usize];
                 if u32::from(known.rounds.load(Ordering::Relaxed)) != *turn / threads {
                     *state = OUT_OF_USE;
                 }
@@ -254,8 +284,7 @@ impl<S: Observed> Search<S> {
             let delays = self.delays as u16;
             brought.extend(self.explorer.crew.cut(&held[next_held..next_held + now], |held| {
                 let states = held.iter().map(|held| held.1).filter(|&state| state != OUT_OF_USE);
-                let of_use =
-                    |label: &Label| offer(&self.fewest, threads as usize, *label, turn + 1, Growing::Delays);
+                let of_use = |label: &Label| self.fewest.offer(*label, turn + 1, Growing::Delays);
                 states.map(|state| Label { state, delays }).filter(of_use).collect()
             }));
             budget.spend(now as u64)?;
@@ -279,7 +308,7 @@ impl<S: Observed> Search<S> {
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let lists = self.edge.capacity() * size_of::<Label>() + self.delayable.capacity() * 8;
-        let labels = self.fewest.len() * size_of::<Fewest>();
+        let labels = self.fewest.states * self.fewest.threads * size_of::<Fewest>();
         let system = self.explorer.system.bytes();
         self.explorer.states.bytes() + self.views.bytes() + system + (lists + labels) as u64
     }
@@ -296,8 +325,8 @@ impl<S: Observed> Search<S> {
         growing: Growing,
         budget: &mut Budget,
     ) -> Result<Vec<Vec<Label>>, Stop> {
-        let (before, threads) = (self.explorer.states.len(), self.threads());
-        let mut visitor = Turn { fewest: &mut self.fewest, threads, turn, most: self.delays as u16, growing };
+        let before = self.explorer.states.len();
+        let mut visitor = Turn { fewest: &mut self.fewest, turn, most: self.delays as u16, growing };
         self.calls += level.len() as u64;
         let mut brought = Vec::new();
         let stopped = self.explorer.run(level, &mut visitor, &mut brought, budget);
@@ -352,9 +381,7 @@ impl<S: Observed> Search<S> {
 
     /// The bounds at which a state was found that is new at the present ones.
     fn least(&self, state: u32) -> Option<Violation> {
-        let threads = self.threads();
-        let labels = &self.fewest[state as usize * threads..][..threads];
-        let bounds = labels.iter().enumerate().filter_map(|(place, known)| {
+        let bounds = self.fewest.of(state).iter().enumerate().filter_map(|(place, known)| {
             let rounds = known.rounds.load(Ordering::Relaxed);
             let delays = known.delays.load(Ordering::Relaxed);
             let rounds = (rounds < u16::MAX).then(|| u32::from(rounds) + u32::from(place > 0))?;
