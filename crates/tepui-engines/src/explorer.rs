@@ -13,7 +13,7 @@ use crate::system::System;
 
 /// How many pieces of work are done before states are numbered: enough to keep all threads busy, and few enough that the
 /// caches still hold what the steps have touched.
-const PIECES: usize = 32;
+const PIECES: usize = 64;
 
 /// What an engine wants done and to know.
 pub trait Visitor: Sync {
@@ -172,12 +172,7 @@ impl<S: System> Explorer<S> {
         Ok(())
     }
 
-    fn piece<'j, V: Visitor>(
-        &self,
-        jobs: &'j [V::Job],
-        mut batch: Batch,
-        visitor: &V,
-    ) -> (Piece<'j, V::Job>, Batch) {
+    fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Piece<'j, V::Job>, Batch) {
         let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
         let mut piece = Piece { jobs, taken: Vec::new(), places: Vec::new() };
         for job in jobs {

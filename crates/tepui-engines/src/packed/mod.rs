@@ -71,9 +71,7 @@ impl Batch {
         self.words.clear();
         self.wide.clear();
         self.rows = 0;
-        if std::mem::take(&mut self.sealed) {
-            self.cut.clear();
-        }
+        self.sealed = false;
     }
 
     fn seal(&mut self, width: usize) {
@@ -91,8 +89,8 @@ pub struct Added {
 
 enum Numbers {
     Known(Vec<Vec<u32>>),
-    /// What was found out about the rows of each shard, and the size of the set before.
-    Shared(Vec<Share>, u32),
+    /// What was found out about the rows of each shard; the number of the first new row; words in a row.
+    Shared(Vec<Share>, u32, usize),
 }
 
 impl Added {
@@ -100,7 +98,9 @@ impl Added {
     pub fn numbers(&self, batch: usize) -> Cow<'_, [u32]> {
         match &self.numbers {
             Numbers::Known(numbers) => Cow::Borrowed(&numbers[batch]),
-            Numbers::Shared(shares, first) => together::numbers(batch, &self.batches, shares, *first).into(),
+            Numbers::Shared(shares, first, width) => {
+                together::numbers(batch, &self.batches, shares, *first, *width).into()
+            }
         }
     }
 }
@@ -228,7 +228,7 @@ impl PackedSet {
         let first = self.len() as u32;
         let numbers = match crew.size() == 1 || rows < WORTH_SHARING {
             true => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
-            false => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first),
+            false => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first, self.words),
         };
         Added { batches, numbers }
     }

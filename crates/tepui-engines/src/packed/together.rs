@@ -10,35 +10,51 @@ use super::table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, sl
 use super::{Batch, PackedSet};
 use crate::crew::Crew;
 
-/// The rows of a batch, cut up by their shards.
+/// The rows of a batch, one shard after the other.
 #[derive(Clone, Default, Debug)]
 pub struct Cut {
-    parts: [Part; SHARDS],
-}
-
-/// The rows of one shard, and their places in the batch.
-#[derive(Clone, Default, Debug)]
-struct Part {
     rows: Vec<u64>,
+    /// Their places in the batch.
     places: Vec<u32>,
+    /// Where the shards begin, and where the last one ends.
+    starts: [u32; SHARDS + 1],
+    /// The shards of the rows in the order of the batch.
+    shards: Vec<u8>,
 }
 
 impl Cut {
     /// Cuts rows up.
     pub fn fill(&mut self, rows: &[u64], width: usize) {
-        for (row, place) in rows.chunks_exact(width).zip(0..) {
-            let part = &mut self.parts[shard(hash(row))];
-            push_row(&mut part.rows, row);
-            part.places.push(place);
+        let mut counts = [0; SHARDS];
+        self.shards.clear();
+        self.shards.extend(rows.chunks_exact(width).map(|row| {
+            let shard = shard(hash(row));
+            counts[shard] += 1;
+            shard as u8
+        }));
+        for (shard, count) in counts.into_iter().enumerate() {
+            self.starts[shard + 1] = self.starts[shard] + count;
+        }
+        // What was there before is written over.
+        self.rows.resize(rows.len(), 0);
+        self.places.resize(self.shards.len(), 0);
+        let mut next = self.starts;
+        for ((row, &shard), place) in rows.chunks_exact(width).zip(&self.shards).zip(0..) {
+            let next = &mut next[usize::from(shard)];
+            let at = *next as usize;
+            *next += 1;
+            self.places[at] = place;
+            match row {
+                &[word] => self.rows[at] = word,
+                row => self.rows[at * width..][..width].copy_from_slice(row),
+            }
         }
     }
 
-    /// Forgets all rows.
-    pub fn clear(&mut self) {
-        for part in &mut self.parts {
-            part.rows.clear();
-            part.places.clear();
-        }
+    /// The rows of a shard, and their places in the batch.
+    fn part(&self, shard: usize, width: usize) -> (&[u64], &[u32]) {
+        let range = self.starts[shard] as usize..self.starts[shard + 1] as usize;
+        (&self.rows[range.start * width..range.end * width], &self.places[range])
     }
 }
 
@@ -63,7 +79,7 @@ impl Share {
     fn of(batches: &[Batch], number: usize, shard: &mut Shard, rows: &Rows, wanted: bool) -> Self {
         let (length, width, first) = (shard.slots.len(), rows.width, rows.len as u32);
         let mut share = Self::default();
-        for Part { rows: those, places } in batches.iter().map(|batch| &batch.cut.parts[number]) {
+        for (those, places) in batches.iter().map(|batch| batch.cut.part(number, width)) {
             share.starts.push((share.numbers.len(), share.places.len()));
             for (group, places) in those.chunks(AT_ONCE * width).zip(places.chunks(AT_ONCE)) {
                 let mut hashes = [0; AT_ONCE];
@@ -150,11 +166,12 @@ impl Arrivals {
     }
 }
 
-/// The numbers of a batch's rows, where the set had a size before.
-pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32) -> Vec<u32> {
+/// The numbers of a batch's rows, where `first` is the number of the first new one.
+pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32, width: usize) -> Vec<u32> {
     let mut numbers = vec![0; batches[batch].len()];
-    for (part, share) in batches[batch].cut.parts.iter().zip(shares) {
-        for (&place, &number) in part.places.iter().zip(&share.numbers[share.starts[batch].0..]) {
+    for (shard, share) in shares.iter().enumerate() {
+        let (_, places) = batches[batch].cut.part(shard, width);
+        for (&place, &number) in places.iter().zip(&share.numbers[share.starts[batch].0..]) {
             let settled = |new: u32| share.settled[new as usize];
             numbers[place as usize] = number.checked_sub(first).map_or(number, settled);
         }

@@ -309,7 +309,10 @@ impl Obligations {
     pub fn bytes(&self) -> u64 {
         let waiting: usize = self.waiting.iter().flatten().map(|list| list.capacity() * 4 + 24).sum();
         let words: usize = self.words.iter().map(|words| words.len() * 4).sum();
-        self.views.bytes() + self.owed.bytes() + self.grams.bytes() + (waiting + words + self.dues.len() * 16 + self.wanting.len() * 4) as u64
+        self.views.bytes()
+            + self.owed.bytes()
+            + self.grams.bytes()
+            + (waiting + words + self.dues.len() * 16 + self.wanting.len() * 4) as u64
     }
 
     /// Some obligations that are not met, in words.
