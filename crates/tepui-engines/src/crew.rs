@@ -79,17 +79,15 @@ impl Crew {
         self.cut(list, |piece| piece.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
     }
 
-    /// Puts lists together in the order of their keys, without items that are the same as the one before.
-    ///
-    /// Long lists are first cut into ranges of keys, which are sorted on their own, by several threads and within the
-    /// caches.
+    /// Puts lists together in the order of their keys, without items that are the same as the one before. Long lists are
+    /// first cut into ranges of keys, so that several threads can sort them, and within the caches.
     pub fn sorted<T: Copy + Send + Sync>(
         &self,
         mut lists: Vec<Vec<T>>,
         key: impl Fn(&T) -> u64 + Sync,
         same: impl Fn(&T, &T) -> bool + Sync,
     ) -> Vec<T> {
-        const WORTH_CUTTING: usize = 1 << 13;
+        let worth_cutting = 16 * self.grain;
         const RANGES: usize = 16;
         const SAMPLES: usize = 64 * RANGES;
         let sort = |mut items: Vec<T>| {
@@ -98,13 +96,13 @@ impl Crew {
             items
         };
         let count: usize = lists.iter().map(Vec::len).sum();
-        if count <= WORTH_CUTTING {
+        if count <= worth_cutting {
             return sort(if lists.len() == 1 { lists.swap_remove(0) } else { lists.concat() });
         }
         let mut samples: Vec<_> = lists.iter().flatten().step_by(count / SAMPLES + 1).map(&key).collect();
         samples.sort_unstable();
         let ends: [_; RANGES - 1] = std::array::from_fn(|range| samples[(range + 1) * samples.len() / RANGES]);
-        let pieces = lists.iter().flat_map(|list| list.chunks(WORTH_CUTTING)).collect();
+        let pieces = lists.iter().flat_map(|list| list.chunks(worth_cutting)).collect();
         let pieces = self.map(pieces, |piece: &[T]| {
             let mut ranges: [_; RANGES] = std::array::from_fn(|_| Vec::with_capacity(piece.len() / RANGES * 2));
             for item in piece {
@@ -115,6 +113,37 @@ impl Crew {
         });
         let ranges = (0..RANGES).collect();
         let take = |range: usize| pieces.iter().map(|piece| piece[range].as_slice()).collect::<Vec<_>>().concat();
-        self.map(ranges, |range| sort(take(range))).concat()
+        let mut all: Vec<T> = Vec::with_capacity(count);
+        for range in self.map(ranges, |range| sort(take(range))) {
+            let known = all.last().map_or(0, |last| range.iter().take_while(|item| same(item, last)).count());
+            all.extend_from_slice(&range[known..]);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_like_anyone_else() {
+        let mut random = fastrand::Rng::with_seed(9);
+        for count in [0, 1, 100, 8_193, 60_000] {
+            for most in [1, 7, 5_000, u32::MAX] {
+                let mut lists: Vec<Vec<(u32, u16)>> = vec![Vec::new(); 5];
+                for _ in 0..count {
+                    lists[random.usize(..5)].push((random.u32(..most), random.u16(..9)));
+                }
+                let mut expected = lists.concat();
+                expected.sort_unstable();
+                expected.dedup_by_key(|item| item.0);
+                for threads in [1, 2, 3] {
+                    let key = |&(number, rest): &(u32, u16)| u64::from(number) << 16 | u64::from(rest);
+                    let crew = Crew::of(Cores::new(threads));
+                    assert_eq!(crew.sorted(lists.clone(), key, |one, other| one.0 == other.0), expected);
+                }
+            }
+        }
     }
 }

@@ -27,8 +27,6 @@ use together::{Cut, Share};
 
 /// With so many fields, all but the first get wider together.
 const MANY_FIELDS: usize = 64;
-/// Fewer rows than these are not worth sharing.
-const WORTH_SHARING: usize = 256;
 /// The memory of so many batches is kept.
 const SPARE: usize = 64;
 
@@ -179,7 +177,7 @@ impl PackedSet {
 
     /// Does what can be done for a batch before it is added; nothing may be put into it afterwards.
     pub fn seal(&self, batch: &mut Batch, crew: &Crew) {
-        if crew.size() > 1 && batch.len() >= WORTH_SHARING && batch.wide.is_empty() {
+        if crew.shares(2 * batch.len()) && batch.wide.is_empty() {
             batch.seal(self.words);
         }
     }
@@ -226,16 +224,16 @@ impl PackedSet {
         let rows: usize = batches.iter().map(Batch::len).sum();
         assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         let first = self.len() as u32;
-        let numbers = match crew.size() == 1 || rows < WORTH_SHARING {
-            true => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
-            false => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first, self.words),
+        let numbers = match crew.shares(2 * rows) {
+            true => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first, self.words),
+            false => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
         };
         Added { batches, numbers }
     }
 
     /// Takes the memory of batches back that have been added.
     pub fn recycle(&mut self, mut added: Added) {
-        added.batches.truncate(SPARE - self.spare.len());
+        added.batches.truncate(SPARE.saturating_sub(self.spare.len()));
         added.batches.iter_mut().for_each(Batch::clear);
         self.spare.append(&mut added.batches);
     }

@@ -116,10 +116,11 @@ impl Share {
     /// Puts the final numbers into the shard. From the last to the first: a final number is never smaller than the one
     /// before, so it is not taken for one that is still to be replaced.
     fn settle(&mut self, arrivals: &[Arrivals], shard: &mut Shard, first: u32, width: usize) {
+        let mut settled = Vec::with_capacity(self.places.len());
         for (batch, arrivals) in arrivals.iter().enumerate() {
-            let places = &self.places[self.starts[batch].1..self.starts[batch + 1].1];
-            self.settled.extend(places.iter().map(|&place| arrivals.first + arrivals.rank(place)));
+            settled.extend(self.new_in(batch).iter().map(|&place| arrivals.first + arrivals.rank(place)));
         }
+        self.settled = settled;
         let rows = self.new.chunks_exact(width).zip(&self.settled);
         for (index, (&place, (row, &number))) in self.slots.iter().zip(rows).enumerate().rev() {
             let hash = hash(row);
