@@ -40,7 +40,7 @@ pub struct Obligations {
     owed: PackedSet,
     dues: Vec<Due>,
     open: usize,
-    /// For each view, how many of its obligations are not met. Those at the end of which nothing is known are left out.
+    /// For each view, how many of its obligations are not met; may end before the last view.
     wanting: Vec<u32>,
     /// Views that are shown by no state that has been expanded.
     unexpanded: usize,
