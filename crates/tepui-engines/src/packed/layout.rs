@@ -28,7 +28,7 @@ pub fn bits(value: u32) -> u32 {
 }
 
 /// Fields of given widths, one after the other, and how many words they take. No field straddles two words.
-pub fn layout(widths: &[u32]) -> (Vec<Field>, usize) {
+pub fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
     let (mut word, mut shift) = (0, 0);
     let place = |&width: &u32| {
         if shift + width > 64 {

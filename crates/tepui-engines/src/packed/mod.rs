@@ -21,7 +21,7 @@ pub mod together;
 use std::borrow::Cow;
 
 use crate::crew::Crew;
-use layout::{Field, bits, layout, pack, unpack};
+use layout::{Field, bits, lay_out, pack, unpack};
 use table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, warm};
 use together::{Cut, Share};
 
@@ -107,7 +107,7 @@ impl PackedSet {
     /// A set of rows with fields that are wide enough for the given largest values, for a start.
     pub fn new(largest: impl IntoIterator<Item = u32>) -> Self {
         let widths: Vec<_> = largest.into_iter().map(bits).collect();
-        let (fields, words) = layout(&widths);
+        let (fields, words) = lay_out(&widths);
         let shards = vec![Shard::default(); SHARDS];
         Self { fields, words, rows: Rows::new(words), shards, spare: Vec::new() }
     }
@@ -371,7 +371,7 @@ impl PackedSet {
             let widest = widths[1..].iter().copied().max().unwrap_or(1);
             widths[1..].fill(widest);
         }
-        let (fields, words) = layout(&widths);
+        let (fields, words) = lay_out(&widths);
         let mut rows = Rows::new(words);
         let (mut values, mut new) = (vec![0; fields.len()], vec![0; words]);
         for old in 0..self.rows.len {
