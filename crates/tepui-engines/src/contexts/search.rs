@@ -96,7 +96,7 @@ impl Bits {
 type Run = (u32, u16);
 
 /// What a run reached, and where it came from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 struct Reached {
     state: u32,
     place: u16,

@@ -32,7 +32,7 @@ pub const MOST: u32 = u16::MAX as u32 - 1;
 const OUT_OF_USE: u32 = u32::MAX;
 
 /// A state with the delays that it took to get there, at a turn that is known from elsewhere.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy)]
 struct Label {
     state: u32,
     delays: u16,

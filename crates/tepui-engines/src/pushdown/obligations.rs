@@ -165,32 +165,23 @@ impl Obligations {
             met.into_iter().flatten().for_each(|due| self.meet(due));
         }
         self.compared = self.views.len() as u32;
-        views.chunks(VIEWS_AT_ONCE).try_for_each(|views| self.look_at_some(views, compiled, symmetry, crew, budget))
-    }
-
-    fn look_at_some(
-        &mut self,
-        views: &[u32],
-        compiled: &Compiled,
-        symmetry: &Symmetry,
-        crew: &Crew,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
-        self.grams.react_to(compiled, symmetry, &self.views, views, crew);
-        // The views at hand see all that may lie below; those that were looked at before have to be told.
-        while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
-            self.wake(thread, word, revealed, symmetry, crew, budget)?;
-        }
-        let mut demands = crew.cut(views, |piece| self.demands(piece, symmetry));
-        budget.spend(views.len() as u64)?;
-        for (leader, word, view) in demands.iter_mut().flat_map(|demand| demand.waits.drain(..)) {
-            let waiting = &mut self.waiting[leader];
-            if waiting.len() <= word as usize {
-                waiting.resize(word as usize + 1, Vec::new());
+        for views in views.chunks(VIEWS_AT_ONCE) {
+            self.grams.react_to(compiled, symmetry, &self.views, views, crew);
+            // The views at hand see all that may lie below; those that were looked at before have to be told.
+            while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
+                self.wake(thread, word, revealed, symmetry, crew, budget)?;
             }
-            waiting[word as usize].push(view);
+            let mut demands = crew.cut(views, |piece| self.demands(piece, symmetry));
+            budget.spend(views.len() as u64)?;
+            for (leader, word, view) in demands.iter_mut().flat_map(|demand| demand.waits.drain(..)) {
+                let waiting = &mut self.waiting[leader];
+                if waiting.len() <= word as usize {
+                    waiting.resize(word as usize + 1, Vec::new());
+                }
+                waiting[word as usize].push(view);
+            }
+            self.owe(demands, crew);
         }
-        self.owe(demands, crew);
         Ok(())
     }
 
