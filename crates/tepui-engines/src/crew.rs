@@ -79,14 +79,25 @@ impl Crew {
         self.cut(list, |piece| piece.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
     }
 
-    /// Puts lists together in the order of their keys, without items that are the same as the one before. Long lists are
-    /// first cut into ranges of keys, so that several threads can sort them, and within the caches.
+    /// Puts lists together in the order of their keys, without items that are the same as the one before.
     pub fn sorted<T: Copy + Send + Sync>(
+        &self,
+        lists: Vec<Vec<T>>,
+        key: impl Fn(&T) -> u64 + Sync,
+        same: impl Fn(&T, &T) -> bool + Sync,
+    ) -> Vec<T> {
+        let mut parts = self.sorted_parts(lists, key, same);
+        if parts.len() == 1 { parts.swap_remove(0) } else { parts.concat() }
+    }
+
+    /// The same in parts. Long lists are first cut into ranges of keys, so that several threads can sort them, and within
+    /// the caches.
+    pub fn sorted_parts<T: Copy + Send + Sync>(
         &self,
         mut lists: Vec<Vec<T>>,
         key: impl Fn(&T) -> u64 + Sync,
         same: impl Fn(&T, &T) -> bool + Sync,
-    ) -> Vec<T> {
+    ) -> Vec<Vec<T>> {
         let worth_cutting = 16 * self.grain;
         const RANGES: usize = 16;
         const SAMPLES: usize = 64 * RANGES;
@@ -97,7 +108,7 @@ impl Crew {
         };
         let count: usize = lists.iter().map(Vec::len).sum();
         if count <= worth_cutting {
-            return sort(if lists.len() == 1 { lists.swap_remove(0) } else { lists.concat() });
+            return vec![sort(if lists.len() == 1 { lists.swap_remove(0) } else { lists.concat() })];
         }
         let mut samples: Vec<_> = lists.iter().flatten().step_by(count / SAMPLES + 1).map(&key).collect();
         samples.sort_unstable();
@@ -113,12 +124,14 @@ impl Crew {
         });
         let ranges = (0..RANGES).collect();
         let take = |range: usize| pieces.iter().map(|piece| piece[range].as_slice()).collect::<Vec<_>>().concat();
-        let mut all: Vec<T> = Vec::with_capacity(count);
-        for range in self.map(ranges, |range| sort(take(range))) {
-            let known = all.last().map_or(0, |last| range.iter().take_while(|item| same(item, last)).count());
-            all.extend_from_slice(&range[known..]);
+        let mut parts = self.map(ranges, |range| sort(take(range)));
+        let mut last = None;
+        for part in &mut parts {
+            let known = last.map_or(0, |last| part.iter().take_while(|item| same(item, &last)).count());
+            part.drain(..known);
+            last = part.last().copied().or(last);
         }
-        all
+        parts
     }
 }
 

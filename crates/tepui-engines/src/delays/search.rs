@@ -28,8 +28,8 @@ use crate::system::Observed;
 /// More rounds or delays than these are not counted.
 pub const MOST: u32 = u16::MAX as u32 - 1;
 
-/// Stands for a state whose label has become useless.
-const OUT_OF_USE: u32 = u32::MAX;
+/// How many parts of a list are one piece of work.
+const PARTS_AT_ONCE: usize = 2;
 
 /// A state with the delays that it took to get there, at a turn that is known from elsewhere.
 #[derive(Clone, Copy)]
@@ -55,24 +55,30 @@ struct Table {
     threads: usize,
     states: usize,
     chunks: Vec<Vec<Fewest>>,
+    /// A chunk holds two to the power of so many states.
+    chunk_bits: u32,
 }
 
 impl Table {
-    /// States in a chunk.
-    const CHUNK: usize = 1 << 14;
+    /// About how many entries there are in a chunk.
+    const ENTRIES: usize = 1 << 16;
 
     fn new(threads: usize) -> Self {
-        Self { threads, states: 0, chunks: Vec::new() }
+        let chunk_bits = (Self::ENTRIES / threads.max(1)).max(1).ilog2();
+        Self { threads, states: 0, chunks: Vec::new(), chunk_bits }
     }
 
     /// There are now so many states.
     fn grow(&mut self, states: usize) {
+        let chunk = 1 << self.chunk_bits;
         while self.states < states {
-            if self.states == self.chunks.len() * Self::CHUNK {
-                self.chunks.push(Vec::new());
+            if self.states == self.chunks.len() * chunk {
+                // The first chunk grows; after that, whole ones are worth it.
+                let capacity = if self.chunks.is_empty() { 0 } else { chunk * self.threads };
+                self.chunks.push(Vec::with_capacity(capacity));
             }
-            let first = (self.chunks.len() - 1) * Self::CHUNK;
-            self.states = states.min(first + Self::CHUNK);
+            let first = (self.chunks.len() - 1) * chunk;
+            self.states = states.min(first + chunk);
             if let Some(last) = self.chunks.last_mut() {
                 last.resize_with((self.states - first) * self.threads, Fewest::default);
             }
@@ -82,8 +88,8 @@ impl Table {
     /// What is known of a state, for each thread's turn.
     #[inline]
     fn of(&self, state: u32) -> &[Fewest] {
-        let state = state as usize;
-        &self.chunks[state / Self::CHUNK][state % Self::CHUNK * self.threads..][..self.threads]
+        let (chunk, place) = (state >> self.chunk_bits, state & ((1 << self.chunk_bits) - 1));
+        &self.chunks[chunk as usize][place as usize * self.threads..][..self.threads]
     }
 
     /// Notes a label for a turn; says whether it is of use.
@@ -125,8 +131,8 @@ pub struct Search<S> {
     fewest: Table,
     /// Labels at the end of the last round.
     edge: Vec<Label>,
-    /// Labels with as many delays as are allowed, of threads that could be delayed: the turn and the state.
-    delayable: Vec<(u32, u32)>,
+    /// Labels with as many delays as are allowed, of threads that could be delayed: parts with the turn and the states.
+    delayable: Vec<(u32, Vec<u32>)>,
 }
 
 /// Which bound grows, and so which labels are of use.
@@ -263,15 +269,11 @@ impl<S: Observed> Search<S> {
         let threads = self.threads() as u32;
         let mut held = std::mem::take(&mut self.delayable);
         debug_assert!(held.is_sorted());
-        self.delayable.reserve(held.len());
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        let grain = self.explorer.crew.grain() * 16;
-        self.explorer.crew.map(held.chunks_mut(grain).collect(), |held: &mut [(u32, u32)]| {
-            for (turn, state) in held {
-                let known = &self.fewest.of(*state)[(*turn % threads) as usize];
-                if u32::from(known.rounds.load(Ordering::Relaxed)) != *turn / threads {
-                    *state = OUT_OF_USE;
-                }
+        self.explorer.crew.map(held.chunks_mut(PARTS_AT_ONCE).collect(), |parts: &mut [(u32, Vec<u32>)]| {
+            for (turn, states) in parts {
+                let known = |state: u32| &self.fewest.of(state)[(*turn % threads) as usize];
+                states.retain(|&state| u32::from(known(state).rounds.load(Ordering::Relaxed)) == *turn / threads);
             }
         });
         self.delays += 1;
@@ -279,16 +281,19 @@ impl<S: Observed> Search<S> {
         let mut turn = held.first().map_or(last, |held| held.0);
         while turn < last {
             // Labels of this turn that are delayed join those that delayed ones led to.
-            let now = held[next_held..].partition_point(|held| held.0 == turn);
+            let parts = held[next_held..].partition_point(|held| held.0 == turn);
+            let now = &held[next_held..next_held + parts];
+            next_held += parts;
             let mut brought = self.turn(&level, turn, Growing::Delays, budget)?;
             let delays = self.delays as u16;
-            brought.extend(self.explorer.crew.cut(&held[next_held..next_held + now], |held| {
-                let states = held.iter().map(|held| held.1).filter(|&state| state != OUT_OF_USE);
-                let of_use = |label: &Label| self.fewest.offer(*label, turn + 1, Growing::Delays);
-                states.map(|state| Label { state, delays }).filter(of_use).collect()
-            }));
-            budget.spend(now as u64)?;
-            next_held += now;
+            brought.extend(self.explorer.crew.map(
+                now.chunks(PARTS_AT_ONCE).collect(),
+                |parts: &[(u32, Vec<u32>)]| {
+                    let labels = parts.iter().flat_map(|(_, states)| states).map(|&state| Label { state, delays });
+                    labels.filter(|&label| self.fewest.offer(label, turn + 1, Growing::Delays)).collect()
+                },
+            ));
+            budget.spend(now.iter().map(|(_, states)| states.len() as u64).sum())?;
             level = self.in_order(brought);
             turn = match level.is_empty() {
                 true => held.get(next_held).map_or(last, |held| held.0),
@@ -307,7 +312,8 @@ impl<S: Observed> Search<S> {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        let lists = self.edge.capacity() * size_of::<Label>() + self.delayable.capacity() * 8;
+        let delayable: usize = self.delayable.iter().map(|(_, states)| states.capacity() * 4 + 32).sum();
+        let lists = self.edge.capacity() * size_of::<Label>() + delayable;
         let labels = self.fewest.states * self.fewest.threads * size_of::<Fewest>();
         let system = self.explorer.system.bytes();
         self.explorer.states.bytes() + self.views.bytes() + system + (lists + labels) as u64
@@ -334,7 +340,9 @@ impl<S: Observed> Search<S> {
         stopped?;
         let mut labels = Vec::with_capacity(brought.len());
         for part in brought {
-            self.delayable.extend(part.delayable.into_iter().map(|state| (turn, state)));
+            if !part.delayable.is_empty() {
+                self.delayable.push((turn, part.delayable));
+            }
             labels.push(part.labels);
         }
         budget.progress(self.rounds, self.explorer.states.len() as u64, self.views.len() as u64);

@@ -15,7 +15,8 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::compiled::Compiled;
-use super::grams::{Fresh, Grams, Reaction};
+use super::grams::{Grams, Reaction};
+use super::waiting::Waiting;
 use crate::crew::Crew;
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
@@ -60,15 +61,10 @@ pub struct Abstraction<'a> {
     grams: Grams,
     start: Vec<u32>,
     views: PackedSet,
-    /// For each thread and word, the views that popped the word's top: the view, the thread's place in it, and the
-    /// shared state they went to.
-    waiting: Vec<Vec<Vec<(u32, u16, u32)>>>,
+    waiting: Waiting,
     /// For each thread and word, the number that the word has within the fence.
     outer: Vec<Vec<Option<u32>>>,
 }
-
-/// A pop that waits: the leader of the thread, the word, and what [`Abstraction::waiting`] says of it.
-type Wait = (usize, u32, (u32, u16, u32));
 
 /// The most views that are expanded before the fence is looked at.
 const WAVE: usize = 1 << 13;
@@ -79,8 +75,8 @@ impl<'a> Abstraction<'a> {
         let (grams, start) = Grams::new(compiled, symmetry, depth);
         let threads = compiled.threads();
         let views = PackedSet::new((0..=threads).map(|field| if field == 0 { compiled.shared_count() } else { 1 }));
-        let (waiting, outer) = (vec![Vec::new(); threads], vec![Vec::new(); threads]);
-        Self { compiled, symmetry, grams, start, views, waiting, outer }
+        let outer = vec![Vec::new(); threads];
+        Self { compiled, symmetry, grams, start, views, waiting: Waiting::default(), outer }
     }
 
     /// Allows for symbols to lie below others, whether or not some rule puts them there. The depth must be 1.
@@ -120,21 +116,17 @@ impl<'a> Abstraction<'a> {
             }
             // The views of this wave see all that may lie below; those that were expanded before have to be told.
             batches = vec![self.wake()];
-            for (batch, waits) in crew.cut(&wave, |views| self.expand(views)) {
-                batches.push(batch);
-                waits.into_iter().for_each(|wait| self.wait(wait));
-            }
+            batches.extend(crew.cut(&wave, |views| self.expand(views)));
             budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
+            self.waiting.note(wave);
         }
     }
 
     /// Triples of a thread, a word that some view pops, and a symbol below it.
     pub fn revealed(&self) -> impl Iterator<Item = (usize, &[Symbol], Symbol)> {
         (0..self.compiled.threads()).flat_map(move |thread| {
-            let leader = self.symmetry.leader(thread);
-            let popped = move |word: u32| self.waiting[leader].get(word as usize).is_some_and(|list| !list.is_empty());
-            let words = self.grams.words_with_below(thread).filter(move |&(number, ..)| popped(number));
-            words.flat_map(move |(_, word, below)| below.iter().map(move |&symbol| (thread, word, symbol)))
+            let words = self.grams.popped(thread);
+            words.flat_map(move |(word, below)| below.iter().map(move |&symbol| (thread, word, symbol)))
         })
     }
 
@@ -170,9 +162,9 @@ impl<'a> Abstraction<'a> {
         within.into_iter().all(|within| within)
     }
 
-    /// The successors of views, and the pops that wait for more to come to light.
-    fn expand(&self, views: &[u32]) -> (Batch, Vec<Wait>) {
-        let (mut row, mut batch, mut waits) = (vec![0; self.views.width()], Batch::default(), Vec::new());
+    /// The successors of views, as far as it is known what may come to light.
+    fn expand(&self, views: &[u32]) -> Batch {
+        let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
         let mut next = row.clone();
         let mut step = |row: &[u32], thread: usize, to: (u32, u32)| {
             self.pack_step(row, thread, to, &mut next, &mut batch);
@@ -185,7 +177,6 @@ impl<'a> Abstraction<'a> {
                     match *reaction {
                         Reaction::Become(shared, word) => step(&row, thread, (shared, word)),
                         Reaction::Reveal(shared) => {
-                            waits.push((self.symmetry.leader(thread), word, (view, thread as u16, shared)));
                             let revealed = self.grams.revealed(thread, word);
                             revealed.iter().for_each(|&word| step(&row, thread, (shared, word)));
                         }
@@ -193,7 +184,7 @@ impl<'a> Abstraction<'a> {
                 }
             }
         }
-        (batch, waits)
+        batch
     }
 
     fn pack_step(&self, row: &[u32], thread: usize, to: (u32, u32), next: &mut [u32], batch: &mut Batch) {
@@ -203,24 +194,16 @@ impl<'a> Abstraction<'a> {
         self.views.pack(next, batch);
     }
 
-    fn wait(&mut self, (leader, word, entry): Wait) {
-        let waiting = &mut self.waiting[leader];
-        if waiting.len() <= word as usize {
-            waiting.resize(word as usize + 1, Vec::new());
-        }
-        waiting[word as usize].push(entry);
-    }
-
     /// Tells the pops that waited of the symbols that were found below their words; returns where they lead.
     fn wake(&mut self) -> Batch {
-        let mut batch = Batch::default();
-        let (mut row, mut next) = (self.start.clone(), self.start.clone());
-        while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
-            for &(view, place, shared) in self.waiting[thread].get(word as usize).into_iter().flatten() {
-                self.views.get(view, &mut row);
-                self.pack_step(&row, usize::from(place), (shared, revealed), &mut next, &mut batch);
-            }
+        let (mut batch, mut next) = (Batch::default(), self.start.clone());
+        let mut waiting = std::mem::take(&mut self.waiting);
+        while let Some(fresh) = self.grams.next_fresh() {
+            waiting.wake(fresh, &self.grams, self.symmetry, &self.views, |_, row, place, shared| {
+                self.pack_step(row, place, (shared, fresh.revealed), &mut next, &mut batch);
+            });
         }
+        self.waiting = waiting;
         batch
     }
 }
@@ -288,11 +271,15 @@ pub fn lemma(
 fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) + Sync, crew: &Crew) -> Rows {
     match views.into_words(widths, &renumber, crew) {
         Ok(words) => {
-            let words = crew.sorted(words, |&word| word, |one, other| one == other);
-            let mut cells = vec![0; words.len() * widths.len()];
-            let grain = crew.grain();
-            let pieces = words.chunks(grain).zip(cells.chunks_mut(grain * widths.len())).collect();
-            crew.map(pieces, |(words, cells): (&[u64], &mut [u32])| {
+            let words = crew.sorted_parts(words, |&word| word, |one, other| one == other);
+            let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
+            let (mut rest, mut pieces) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
+            for part in &words {
+                let (cells, others) = rest.split_at_mut(part.len() * widths.len());
+                pieces.push((part, cells));
+                rest = others;
+            }
+            crew.map(pieces, |(words, cells): (&Vec<u64>, &mut [u32])| {
                 for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
                     for (cell, &width) in row.iter_mut().zip(widths).rev() {
                         *cell = (word & ((1 << width) - 1)) as u32;

@@ -68,6 +68,8 @@ struct WordInfo {
     revealed: Vec<u32>,
     /// Words that inherit what lies below this one.
     heirs: Vec<u32>,
+    /// Whether the thread pops it somewhere, and has to ask what lies below.
+    popped: bool,
 }
 
 impl ThreadGrams {
@@ -78,7 +80,7 @@ impl ThreadGrams {
         let number = self.words.len() as u32;
         let word: Box<[Symbol]> = word.into();
         self.number.insert(word.clone(), number);
-        self.words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new() });
+        self.words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new(), popped: false });
         number
     }
 }
@@ -122,18 +124,13 @@ impl Grams {
         &self.threads[self.leader[thread]].words[word as usize].word
     }
 
-    /// What may lie below a word.
-    pub fn below(&self, thread: usize, word: u32) -> &[Symbol] {
-        &self.threads[self.leader[thread]].words[word as usize].below
+    /// All words that a thread pops in some view, and what may come to light.
+    pub fn popped(&self, thread: usize) -> impl Iterator<Item = (&[Symbol], &[Symbol])> {
+        let words = self.threads[self.leader[thread]].words.iter().filter(|info| info.popped);
+        words.map(|info| (&*info.word, info.below.as_slice()))
     }
 
-    /// All words of a thread under which something lies.
-    pub fn words_with_below(&self, thread: usize) -> impl Iterator<Item = (u32, &[Symbol], &[Symbol])> {
-        let words = (0..).zip(&self.threads[self.leader[thread]].words);
-        words.map(|(number, info)| (number, &*info.word, info.below.as_slice())).filter(|(.., below)| !below.is_empty())
-    }
-
-    /// The words that come to light when a word's top is popped, one for each symbol [`below`](Self::below).
+    /// The words that come to light when a word's top is popped, one for each symbol below it.
     pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
         &self.threads[self.leader[thread]].words[word as usize].revealed
     }
@@ -239,6 +236,7 @@ impl Grams {
             });
         }
         let words = &mut self.threads[leader];
+        words.words[word as usize].popped |= reactions.iter().any(|reaction| matches!(reaction, Reaction::Reveal(_)));
         let range = (words.reactions.len() as u32, (words.reactions.len() + reactions.len()) as u32);
         words.reactions.extend(reactions);
         words.reacting.insert((shared, word), range);

@@ -13,3 +13,4 @@ pub mod shorten;
 pub mod stacks;
 pub mod system;
 pub mod trace;
+pub mod waiting;

@@ -20,6 +20,7 @@ use super::compiled::Compiled;
 use super::grams::{Fresh, Grams, Reaction};
 use super::stacks::Stacks;
 use super::system::Pushdown;
+use super::waiting::Waiting;
 use crate::crew::Crew;
 use crate::explorer::number_rows;
 use crate::packed::{Batch, PackedSet};
@@ -34,8 +35,7 @@ pub struct Obligations {
     pub views: PackedSet,
     /// How many of them have been compared with what is owed.
     compared: u32,
-    /// For each thread and word, the views from which the thread, or one that is interchangeable with it, pops the word.
-    waiting: Vec<Vec<Vec<u32>>>,
+    waiting: Waiting,
     /// All views that were ever owed, and for each where it came from.
     owed: PackedSet,
     dues: Vec<Due>,
@@ -71,7 +71,7 @@ impl Obligations {
             words: vec![Vec::new(); threads],
             views: empty(),
             compared: 0,
-            waiting: vec![Vec::new(); threads],
+            waiting: Waiting::default(),
             owed: empty(),
             dues: Vec::new(),
             open: 0,
@@ -168,44 +168,23 @@ impl Obligations {
         for views in views.chunks(VIEWS_AT_ONCE) {
             self.grams.react_to(compiled, symmetry, &self.views, views, crew);
             // The views at hand see all that may lie below; those that were looked at before have to be told.
-            while let Some(Fresh { thread, word, revealed }) = self.grams.next_fresh() {
-                self.wake(thread, word, revealed, symmetry, crew, budget)?;
+            while let Some(fresh) = self.grams.next_fresh() {
+                self.wake(fresh, symmetry, crew, budget)?;
             }
-            let mut demands = crew.cut(views, |piece| self.demands(piece, symmetry));
+            let demands = crew.cut(views, |piece| self.demands(piece, symmetry));
             budget.spend(views.len() as u64)?;
-            for (leader, word, view) in demands.iter_mut().flat_map(|demand| demand.waits.drain(..)) {
-                let waiting = &mut self.waiting[leader];
-                if waiting.len() <= word as usize {
-                    waiting.resize(word as usize + 1, Vec::new());
-                }
-                waiting[word as usize].push(view);
-            }
+            self.waiting.note(views.to_vec());
             self.owe(demands, crew);
         }
         Ok(())
     }
 
     /// Tells views that were looked at before of a word that may come to light.
-    fn wake(
-        &mut self,
-        leader: usize,
-        word: u32,
-        revealed: u32,
-        symmetry: &Symmetry,
-        crew: &Crew,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
-        let Some(waiting) = self.waiting[leader].get(word as usize) else { return Ok(()) };
-        let (mut targets, mut demand, mut row) = (Targets::default(), Demand::default(), vec![0; self.views.width()]);
-        for &view in waiting {
-            self.views.get(view, &mut row);
-            let Some(place) = symmetry.place_of(&row, leader, word) else { continue };
-            for reaction in self.grams.known_reactions(place, (row[0], word)).unwrap_or_default() {
-                if let Reaction::Reveal(shared) = *reaction {
-                    targets.aim(symmetry, &row, (view, place as u16), shared, revealed);
-                }
-            }
-        }
+    fn wake(&mut self, fresh: Fresh, symmetry: &Symmetry, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
+        let (mut targets, mut demand) = (Targets::default(), Demand::default());
+        self.waiting.wake(fresh, &self.grams, symmetry, &self.views, |view, row, place, shared| {
+            targets.aim(symmetry, row, (view, place as u16), shared, fresh.revealed);
+        });
         budget.spend(1 + targets.origins.len() as u64)?;
         self.demand(&mut targets, &mut demand);
         self.owe(vec![demand], crew);
@@ -233,16 +212,11 @@ impl Obligations {
                     if symmetry.repeats(&row, thread) {
                         continue;
                     }
-                    let mut waits = false;
                     for reaction in self.grams.known_reactions(thread, (row[0], word)).unwrap_or_default() {
                         let Reaction::Reveal(shared) = *reaction else { continue };
-                        waits = true;
                         for &revealed in self.grams.revealed(thread, word) {
                             targets.aim(symmetry, &row, (view, thread as u16), shared, revealed);
                         }
-                    }
-                    if waits {
-                        demand.waits.push((symmetry.leader(thread), word, view));
                     }
                 }
             }
@@ -298,12 +272,11 @@ impl Obligations {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        let waiting: usize = self.waiting.iter().flatten().map(|list| list.capacity() * 4 + 24).sum();
         let words: usize = self.words.iter().map(|words| words.len() * 4).sum();
         self.views.bytes()
             + self.owed.bytes()
             + self.grams.bytes()
-            + (waiting + words + self.dues.len() * 16 + self.wanting.len() * 4) as u64
+            + (self.waiting.bytes() + words + self.dues.len() * 16 + self.wanting.len() * 4) as u64
     }
 
     /// Some obligations that are not met, in words.
@@ -365,8 +338,6 @@ struct Demand {
     /// Views that pops may lead to and that are not there.
     batch: Batch,
     origins: Vec<Origin>,
-    /// Threads, words and views from which they pop.
-    waits: Vec<(usize, u32, u32)>,
 }
 
 /// Views that pops may lead to, one row after the other.

@@ -1,0 +1,78 @@
+//! Pops that wait for what may come to light.
+//!
+//! When a symbol turns out to lie below a word, the views that were looked at before and from which a thread pops that
+//! word have to be told. As a rule, what may lie below has come to light by the time most views are looked at, and
+//! nobody has to be told. So a list of views for each word is made when it is first asked for; until then it is enough to
+//! know which views have been looked at. Each view is put into lists once.
+
+use super::grams::{Fresh, Grams, Reaction};
+use crate::packed::PackedSet;
+use crate::symmetry::Symmetry;
+
+/// Views that were looked at, and from which threads pop.
+#[derive(Default)]
+pub struct Waiting {
+    /// For each thread and word, the views from which the thread, or one that is interchangeable with it, pops the word.
+    lists: Vec<Vec<Vec<u32>>>,
+    /// Views that are in no list yet.
+    unlisted: Vec<Vec<u32>>,
+}
+
+impl Waiting {
+    /// These views have been looked at.
+    pub fn note(&mut self, views: Vec<u32>) {
+        self.unlisted.push(views);
+    }
+
+    /// Tells of a word that may come to light: `tell` gets each view from which it may, as a number and as a row, the place
+    /// of the thread that pops, and the shared state that it goes to.
+    pub fn wake(
+        &mut self,
+        fresh: Fresh,
+        grams: &Grams,
+        symmetry: &Symmetry,
+        views: &PackedSet,
+        mut tell: impl FnMut(u32, &[u32], usize, u32),
+    ) {
+        self.list(grams, symmetry, views);
+        let waiting = self.lists.get(fresh.thread).and_then(|lists| lists.get(fresh.word as usize));
+        let mut row = vec![0; views.width()];
+        for &view in waiting.into_iter().flatten() {
+            views.get(view, &mut row);
+            if let Some(place) = symmetry.place_of(&row, fresh.thread, fresh.word) {
+                pops(grams, place, (row[0], fresh.word)).for_each(|shared| tell(view, &row, place, shared));
+            }
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let lists = self.lists.iter().flatten().chain(&self.unlisted);
+        lists.map(|list| list.capacity() * 4 + 24).sum()
+    }
+
+    fn list(&mut self, grams: &Grams, symmetry: &Symmetry, views: &PackedSet) {
+        let mut row = vec![0; views.width()];
+        self.lists.resize(row.len() - 1, Vec::new());
+        for view in std::mem::take(&mut self.unlisted).into_iter().flatten() {
+            views.get(view, &mut row);
+            for thread in (0..row.len() - 1).filter(|&thread| !symmetry.repeats(&row, thread)) {
+                let word = row[thread + 1] as usize;
+                if pops(grams, thread, (row[0], row[thread + 1])).next().is_some() {
+                    let lists = &mut self.lists[symmetry.leader(thread)];
+                    lists.resize(lists.len().max(word + 1), Vec::new());
+                    lists[word].push(view);
+                }
+            }
+        }
+    }
+}
+
+/// The shared states that a thread goes to when it pops a word with something unknown below.
+fn pops(grams: &Grams, thread: usize, pair: (u32, u32)) -> impl Iterator<Item = u32> {
+    let reactions = grams.known_reactions(thread, pair).unwrap_or_default().iter();
+    reactions.filter_map(|reaction| match *reaction {
+        Reaction::Reveal(shared) => Some(shared),
+        Reaction::Become(..) => None,
+    })
+}
