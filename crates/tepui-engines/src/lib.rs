@@ -2,6 +2,7 @@
 //! know of a model, [`explorer`] takes its steps on all threads of the [`crew`], [`packed`] holds states and views in a
 //! few bytes each, [`symmetry`] is about interchangeable threads, and [`pushdown`] is all that has to do with stacks.
 
+pub mod bits;
 pub mod closure;
 pub mod contexts;
 pub mod crew;

@@ -2,25 +2,28 @@
 //!
 //! The search keeps no parents, and its order has nothing to do with contexts. So the states that it stored are walked
 //! once more, context by context: from all states that the last context reached for the first time, each thread runs
-//! as far as stored states go. A place of the walk is a state and the thread that moved last. What the search did not
-//! store may allow a shorter way: the result is an upper bound, and exact where all states are stored.
+//! as far as stored states go. A *place* of the walk is a state and the thread that moved last. Places are found in
+//! waves, on all threads of the crew, and kept wave by wave, in order; nothing else is. The way back looks for the first
+//! place of the wave before from which a step leads on. What the search did not store may allow a shorter way: the result
+//! is an upper bound, and exact where all states are stored.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_core::{Budget, Stop};
 
+use crate::bits::Bits;
 use crate::explorer::Explorer;
+use crate::packed::Batch;
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::Pushdown;
 use crate::system::System as _;
 
-const NOWHERE: u32 = u32::MAX;
+/// A state, and the place there of the thread that moved last, or that is to move.
+type Place = (u32, u16);
 
-/// How a place was reached: from which place, and where the thread that moved stood before.
-#[derive(Clone, Copy)]
-struct Step {
-    state: u32,
-    last: u16,
-    mover: u16,
-}
+/// Moves made before limits are looked at.
+const MOVES_AT_ONCE: usize = 1 << 15;
 
 /// A path to a violation of a property: for each step the place of its thread before and afterwards, and the state
 /// afterwards. The error is a limit, or that there is no violation.
@@ -29,92 +32,183 @@ pub fn fewest_contexts(
     property: usize,
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize, u32)>, Stop> {
-    let threads = explorer.system.threads();
-    let mut walk = Walk {
-        explorer,
-        threads,
-        steps: vec![Step { state: NOWHERE, last: 0, mover: 0 }; explorer.states.len() * threads],
-        entered: vec![NOWHERE; explorer.states.len()],
-        row: vec![0; explorer.states.width()],
-        next: Vec::new(),
-    };
-    walk.entered[0] = 0;
-    if walk.violates(property, 0) {
+    let mut walk = Walk::new(explorer, property);
+    if walk.violates(0) {
         return Ok(Vec::new());
     }
     let mut seeds = vec![0];
     while !seeds.is_empty() {
-        let mut runs: Vec<(u32, u16)> = Vec::new();
-        for &seed in &seeds {
-            for thread in 0..threads as u16 {
-                if walk.steps[seed as usize * threads + usize::from(thread)].state == NOWHERE {
-                    runs.extend(walk.step((seed, thread), walk.entered[seed as usize] as u16, budget)?);
-                }
+        let mut wave = walk.start(&seeds, budget)?;
+        walk.contexts.push(Context { seeds, waves: Vec::new() });
+        seeds = Vec::new();
+        while !wave.is_empty() {
+            let violation = walk.enter(&wave, &mut seeds);
+            let next = if violation.is_none() { walk.run_on(&wave, budget)? } else { Vec::new() };
+            if let Some(context) = walk.contexts.last_mut() {
+                context.waves.push(wave);
             }
-        }
-        seeds.clear();
-        let mut at = 0;
-        while at < runs.len() {
-            let (state, place) = runs[at];
-            at += 1;
-            if walk.entered[state as usize] == NOWHERE {
-                walk.entered[state as usize] = u32::from(place);
-                seeds.push(state);
-                if walk.violates(property, state) {
-                    return Ok(walk.unroll(state, place));
-                }
+            if let Some(state) = violation {
+                return walk.way_back(state, budget);
             }
-            runs.extend(walk.step((state, place), place, budget)?);
+            wave = next;
         }
     }
-    Err(Stop::GaveUp("no way to a violation was found among the states reached; this is a defect".to_owned()))
+    Err(lost())
+}
+
+/// One more context: the states from which threads start, in which others moved last, and where they come to.
+struct Context {
+    seeds: Vec<u32>,
+    waves: Vec<Vec<Place>>,
 }
 
 struct Walk<'a> {
     explorer: &'a Explorer<Pushdown<Stacks>>,
-    threads: usize,
-    /// For each state and each place of the thread that moved last.
-    steps: Vec<Step>,
-    /// For each state, which thread moved last when it was first entered.
-    entered: Vec<u32>,
-    row: Vec<u32>,
-    next: Vec<u32>,
+    property: usize,
+    contexts: Vec<Context>,
+    /// The places found.
+    visited: Bits,
+    /// The states found.
+    entered: Vec<AtomicBool>,
 }
 
-impl Walk<'_> {
-    /// What a thread reaches in one step from a state where another one, or the same, moved last.
-    fn step(&mut self, (state, mover): (u32, u16), last: u16, budget: &mut Budget) -> Result<Vec<(u32, u16)>, Stop> {
-        self.explorer.states.get(state, &mut self.row);
-        let mut reached = Vec::new();
-        let (states, steps, threads) = (&self.explorer.states, &mut self.steps, self.threads);
-        self.explorer.system.steps(usize::from(mover), &self.row, &mut self.next, &mut |row, place| {
-            let Some(number) = states.find(row) else { return };
-            let step = &mut steps[number as usize * threads + place];
-            if step.state == NOWHERE && number != 0 {
-                *step = Step { state, last, mover };
-                reached.push((number, place as u16));
-            }
+impl<'a> Walk<'a> {
+    fn new(explorer: &'a Explorer<Pushdown<Stacks>>, property: usize) -> Self {
+        let (states, mut visited) = (explorer.states.len(), Bits::new(explorer.system.threads(), 0));
+        visited.grow(states);
+        let mut entered = Vec::new();
+        entered.resize_with(states, AtomicBool::default);
+        Self { explorer, property, contexts: Vec::new(), visited, entered }
+    }
+
+    /// Where threads come to with the first step of a context.
+    fn start(&self, seeds: &[u32], budget: &mut Budget) -> Result<Vec<Place>, Stop> {
+        let mut parts = Vec::new();
+        for seeds in seeds.chunks(MOVES_AT_ONCE) {
+            // A thread that came to a seed itself has run on.
+            let has_moved = |&(seed, mover): &Place| self.visited.has(seed, usize::from(mover));
+            let moves = self.explorer.crew.cut(seeds, |seeds| {
+                let moves = self.moves(seeds).filter(|place| !has_moved(place));
+                moves.collect::<Vec<_>>()
+            });
+            self.make(&moves.concat(), &mut parts, budget)?;
+        }
+        Ok(self.in_order(parts))
+    }
+
+    /// Where threads come to with one more step.
+    fn run_on(&self, wave: &[Place], budget: &mut Budget) -> Result<Vec<Place>, Stop> {
+        let mut parts = Vec::new();
+        self.make(wave, &mut parts, budget)?;
+        Ok(self.in_order(parts))
+    }
+
+    /// All threads, from all of some states.
+    fn moves(&self, seeds: &[u32]) -> impl Iterator<Item = Place> {
+        let threads = self.explorer.system.threads() as u16;
+        seeds.iter().flat_map(move |&seed| (0..threads).map(move |mover| (seed, mover)))
+    }
+
+    /// Makes moves; adds lists of the places that were not found before.
+    fn make(&self, moves: &[Place], parts: &mut Vec<Vec<Place>>, budget: &mut Budget) -> Result<(), Stop> {
+        let Explorer { system, states, crew, .. } = self.explorer;
+        for moves in moves.chunks(MOVES_AT_ONCE) {
+            parts.extend(crew.cut(moves, |moves| {
+                let (mut row, mut next) = (vec![0; states.width()], Vec::new());
+                let (mut batch, mut places) = (Batch::default(), Vec::new());
+                for &(state, mover) in moves {
+                    states.get(state, &mut row);
+                    system.steps(usize::from(mover), &row, &mut next, &mut |row, place| {
+                        states.pack(row, &mut batch);
+                        places.push(place as u16);
+                    });
+                }
+                let found = states.find_all(&batch).zip(places).filter_map(|(state, place)| Some((state?, place)));
+                found.filter(|&(state, place)| state > 0 && self.visited.set(state, usize::from(place))).collect()
+            }));
+            budget.spend(moves.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    fn in_order(&self, parts: Vec<Vec<Place>>) -> Vec<Place> {
+        let key = |&(state, place): &Place| u64::from(state) << 16 | u64::from(place);
+        self.explorer.crew.sorted(parts, key, |one, other| one == other)
+    }
+
+    /// Adds the states of a wave that are new to those from which the next context starts; returns the first violation.
+    fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>) -> Option<u32> {
+        let parts = self.explorer.crew.cut(wave, |places| {
+            let new = places.iter().map(|place| place.0);
+            let new: Vec<_> =
+                new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
+            let violation = new.iter().copied().find(|&state| self.violates(state));
+            (new, violation)
         });
-        budget.spend(1 + reached.len() as u64)?;
-        Ok(reached)
+        let violation = parts.iter().find_map(|(_, violation)| *violation);
+        parts.into_iter().for_each(|(new, _)| seeds.extend(new));
+        violation
     }
 
-    fn violates(&mut self, property: usize, state: u32) -> bool {
-        self.explorer.states.get(state, &mut self.row);
-        let system = &self.explorer.system;
-        let tops = (1..self.row.len()).map(|field| system.tops(field - 1, self.row[field])[0]);
-        let view: Vec<_> = [self.row[0]].into_iter().chain(tops).collect();
-        system.compiled.violates(&system.compiled.model.properties()[property], &system.symmetry, &view)
+    fn violates(&self, state: u32) -> bool {
+        let Explorer { system, states, .. } = self.explorer;
+        let mut row = vec![0; states.width()];
+        states.get(state, &mut row);
+        (1..row.len()).for_each(|field| row[field] = system.tops(field - 1, row[field])[0]);
+        system.compiled.violates(&system.compiled.model.properties()[self.property], &system.symmetry, &row)
     }
 
-    fn unroll(&self, mut state: u32, mut place: u16) -> Vec<(usize, usize, u32)> {
+    /// The way to a state that the last context came to.
+    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {
         let mut path = Vec::new();
-        while state != 0 {
-            let step = self.steps[state as usize * self.threads + usize::from(place)];
-            path.push((usize::from(step.mover), usize::from(place), state));
-            (state, place) = (step.state, step.last);
+        for Context { seeds, waves } in self.contexts.iter().rev() {
+            let found = waves.iter().enumerate().find_map(|(wave, places)| Some((wave, first_place(places, state)?)));
+            let (wave, mut to) = found.ok_or_else(lost)?;
+            let before = waves[..wave].iter().rev().map(|places| Cow::Borrowed(places.as_slice()));
+            let start = Cow::Owned(self.moves(seeds).collect());
+            for places in before.chain([start]) {
+                let from = self.leading_to(to, &places, budget)?.ok_or_else(lost)?;
+                path.push((usize::from(from.1), usize::from(to.1), to.0));
+                to = from;
+            }
+            state = to.0;
         }
         path.reverse();
-        path
+        Ok(path)
     }
+
+    /// The first of some moves that leads to a place.
+    fn leading_to(&self, (to, place): Place, moves: &[Place], budget: &mut Budget) -> Result<Option<Place>, Stop> {
+        let Explorer { system, states, crew, .. } = self.explorer;
+        let mut target = vec![0; states.width()];
+        states.get(to, &mut target);
+        for moves in moves.chunks(MOVES_AT_ONCE) {
+            let found = crew.cut(moves, |moves| {
+                let (mut row, mut next) = (vec![0; states.width()], Vec::new());
+                moves.iter().copied().find(|&(state, mover)| {
+                    let mut leads = false;
+                    states.get(state, &mut row);
+                    system.steps(usize::from(mover), &row, &mut next, &mut |row, moved| {
+                        leads |= row == target && moved == usize::from(place);
+                    });
+                    leads
+                })
+            });
+            budget.spend(moves.len() as u64)?;
+            if let Some(from) = found.into_iter().flatten().next() {
+                return Ok(Some(from));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The first place of a state in a wave.
+fn first_place(wave: &[Place], state: u32) -> Option<Place> {
+    let place = wave.get(wave.partition_point(|place| place.0 < state))?;
+    (place.0 == state).then_some(*place)
+}
+
+fn lost() -> Stop {
+    Stop::GaveUp("no way to a violation was found among the states reached; this is a defect".to_owned())
 }

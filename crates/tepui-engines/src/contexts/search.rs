@@ -14,10 +14,9 @@
 //! Where threads are interchangeable, a bit belongs to a place in the ordered row, the first one among equal locals:
 //! a thread with the same local as the one that ran would only repeat, one context later, what that one can do.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-
 use tepui_core::{Budget, Stop};
 
+use crate::bits::Bits;
 use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor, add_rows};
 use crate::packed::PackedSet;
@@ -63,35 +62,6 @@ pub struct Search<L> {
     reached_by: Bits,
 }
 
-/// One bit for each thread, for all states from a first one on.
-#[derive(Default)]
-struct Bits {
-    stride: usize,
-    first: u32,
-    bytes: Vec<AtomicU8>,
-}
-
-impl Bits {
-    fn new(threads: usize, first: u32) -> Self {
-        Self { stride: threads.div_ceil(8), first, bytes: Vec::new() }
-    }
-
-    fn place(&self, state: u32, thread: usize) -> (usize, u8) {
-        ((state - self.first) as usize * self.stride + thread / 8, 1 << (thread % 8))
-    }
-
-    fn has(&self, state: u32, thread: usize) -> bool {
-        let (byte, bit) = self.place(state, thread);
-        self.bytes[byte].load(Ordering::Relaxed) & bit != 0
-    }
-
-    /// Sets a bit; returns whether it was clear.
-    fn set(&self, state: u32, thread: usize) -> bool {
-        let (byte, bit) = self.place(state, thread);
-        self.bytes[byte].fetch_or(bit, Ordering::Relaxed) & bit == 0
-    }
-}
-
 /// A thread that runs from a state.
 type Run = (u32, u16);
 
@@ -117,12 +87,11 @@ impl Visitor for Level {
     }
 
     fn grown(&mut self, states: usize) {
-        let bits = &mut self.reached_by;
-        bits.bytes.resize_with((states - bits.first as usize) * bits.stride, AtomicU8::default);
+        self.reached_by.grow(states);
     }
 
     fn image(&self, &from: &Run, state: u32, place: usize, found: &mut Vec<Reached>) {
-        if state >= self.reached_by.first && self.reached_by.set(state, place) {
+        if state >= self.reached_by.first() && self.reached_by.set(state, place) {
             found.push(Reached { state, place: place as u16, from });
         }
     }

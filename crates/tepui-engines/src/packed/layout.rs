@@ -6,7 +6,7 @@ pub struct Field {
     word: u32,
     shift: u32,
     /// Bits.
-    pub width: u32,
+    width: u32,
 }
 
 impl Field {
@@ -40,6 +40,19 @@ pub fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
     };
     let fields: Vec<_> = widths.iter().map(place).collect();
     (fields, word as usize + 1)
+}
+
+/// Widths of fields that need no more words than the given ones: the bits that are left over go to all fields alike but
+/// the first, whose values are known.
+pub fn fill_up(needed: &[u32]) -> Vec<u32> {
+    let wider = |more: u32| {
+        let widths =
+            needed.iter().enumerate().map(|(field, &width)| (width + if field > 0 { more } else { 0 }).min(32));
+        widths.collect::<Vec<_>>()
+    };
+    let words = lay_out(needed).1;
+    let most = (0..32).take_while(|&more| lay_out(&wider(more)).1 == words).last();
+    wider(most.unwrap_or(0))
 }
 
 /// Puts a row into words that are all 0; says whether all values fit.

@@ -3,8 +3,9 @@
 //! States and views are tuples of small numbers. A row is stored in as few 64-bit words as its fields need ([`layout`]),
 //! rows lie one after the other in the order of insertion, and a hash table holds their 32-bit numbers ([`table`]). So a
 //! set of tuples of up to 64 bits costs 8 bytes a row plus 11 to 16 bytes of table, and the row number is an identity that
-//! other vectors can be indexed by. Fields start narrow; when a value does not fit, all rows are packed anew with one
-//! more bit for that field than the value needs. That happens at most 32 times for a field.
+//! other vectors can be indexed by. Fields start narrow, but for what is left over in the words; when a value does not
+//! fit, all rows are packed anew with one more bit for that field than the value needs. That happens at most 32 times for
+//! a field.
 //!
 //! Rows come in [batches](Batch): packed when they are found, looked up or added together. Large sets are bound by the
 //! latency of memory, and two things help: a slot of the table holds 32 bits of the hash beside the number, so that one
@@ -20,8 +21,8 @@ pub mod together;
 
 use std::borrow::Cow;
 
-use crate::crew::Crew;
-use layout::{Field, bits, lay_out, pack, unpack};
+use crate::crew::{Cores, Crew};
+use layout::{Field, bits, fill_up, lay_out, pack, unpack};
 use table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, warm};
 use together::{Cut, Share};
 
@@ -33,6 +34,8 @@ const SPARE: usize = 64;
 /// A set of rows of equally many numbers.
 #[derive(Clone, Debug)]
 pub struct PackedSet {
+    /// How wide the fields have to be, as far as that is known.
+    needed: Vec<u32>,
     fields: Vec<Field>,
     words: usize,
     rows: Rows,
@@ -106,10 +109,13 @@ impl Added {
 impl PackedSet {
     /// A set of rows with fields that are wide enough for the given largest values, for a start.
     pub fn new(largest: impl IntoIterator<Item = u32>) -> Self {
-        let widths: Vec<_> = largest.into_iter().map(bits).collect();
-        let (fields, words) = lay_out(&widths);
+        Self::with_widths(largest.into_iter().map(bits).collect())
+    }
+
+    fn with_widths(needed: Vec<u32>) -> Self {
+        let (fields, words) = lay_out(&fill_up(&needed));
         let shards = vec![Shard::default(); SHARDS];
-        Self { fields, words, rows: Rows::new(words), shards, spare: Vec::new() }
+        Self { needed, fields, words, rows: Rows::new(words), shards, spare: Vec::new() }
     }
 
     /// The number of rows.
@@ -136,7 +142,7 @@ impl PackedSet {
     pub fn insert(&mut self, row: &[u32]) -> (u32, bool) {
         assert!(self.len() + 1 < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         if self.with_packed(row, |words| words.is_none()) {
-            self.widen(row);
+            self.widen(row, &Crew::of(Cores::new(1)));
         }
         let mut batch = self.spare.pop().unwrap_or_default();
         self.pack(row, &mut batch);
@@ -220,11 +226,11 @@ impl PackedSet {
 
     /// Adds the rows of batches, one after the other. Their numbers can be asked for if they are `wanted`.
     pub fn add(&mut self, mut batches: Vec<Batch>, crew: &Crew, wanted: bool) -> Added {
-        self.make_room(&mut batches);
+        self.make_room(&mut batches, crew);
         let rows: usize = batches.iter().map(Batch::len).sum();
         assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         let first = self.len() as u32;
-        let numbers = match crew.shares(2 * rows) {
+        let numbers = match crew.shares(rows / 2) {
             true => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first, self.words),
             false => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
         };
@@ -276,7 +282,7 @@ impl PackedSet {
     }
 
     /// Makes the fields wide enough for all rows of some batches, and packs these anew.
-    fn make_room(&mut self, batches: &mut [Batch]) {
+    fn make_room(&mut self, batches: &mut [Batch], crew: &Crew) {
         if batches.iter().all(|batch| batch.wide.is_empty()) {
             return;
         }
@@ -293,10 +299,8 @@ impl PackedSet {
             rows.push(unpacked);
         }
         let mut largest = vec![0; width];
-        for row in rows.iter().flat_map(|rows| rows.chunks_exact(width)) {
-            largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = value.max(*largest));
-        }
-        self.widen(&largest);
+        rows.iter().flat_map(|rows| rows.chunks_exact(width)).for_each(|row| raise(&mut largest, row));
+        self.widen(&largest, crew);
         for (batch, rows) in batches.iter_mut().zip(rows) {
             batch.clear();
             rows.chunks_exact(width).for_each(|row| self.pack(row, batch));
@@ -360,43 +364,61 @@ impl PackedSet {
         self.rows.get(index as usize)
     }
 
+    /// Packs all rows anew, into fields for which the given row is not too wide.
     #[cold]
-    fn widen(&mut self, row: &[u32]) {
-        let wider = |(field, &value): (&Field, &u32)| {
-            if u64::from(value) > field.mask() { (bits(value) + 1).min(32) } else { field.width }
+    fn widen(&mut self, row: &[u32], crew: &Crew) {
+        const CHUNKS_AT_ONCE: usize = 8;
+        let mut chunks = std::mem::take(&mut self.rows.chunks);
+        let each_row = |chunk: &[u64], then: &mut dyn FnMut(&[u32])| {
+            let mut row = vec![0; self.fields.len()];
+            for words in chunk.chunks_exact(self.words) {
+                unpack(&self.fields, words, &mut row);
+                then(&row);
+            }
         };
-        let mut widths: Vec<_> = self.fields.iter().zip(row).map(wider).collect();
-        if widths.len() > MANY_FIELDS {
+        let largest = crew.map(chunks.iter().collect(), |chunk: &Vec<u64>| {
+            let mut largest = row.to_vec();
+            each_row(chunk, &mut |row| raise(&mut largest, row));
+            largest
+        });
+        let largest = largest.into_iter().reduce(|mut one, other| {
+            raise(&mut one, &other);
+            one
+        });
+        let widths = self.needed.iter().zip(largest.as_deref().unwrap_or(row));
+        let mut needed: Vec<_> = widths
+            .map(|(&needed, &value)| if bits(value) > needed { (bits(value) + 1).min(32) } else { needed })
+            .collect();
+        if needed.len() > MANY_FIELDS {
             // One after the other would take them for ever.
-            let widest = widths[1..].iter().copied().max().unwrap_or(1);
-            widths[1..].fill(widest);
+            let widest = needed[1..].iter().copied().max().unwrap_or(1);
+            needed[1..].fill(widest);
         }
-        let (fields, words) = lay_out(&widths);
-        let mut rows = Rows::new(words);
-        let (mut values, mut new) = (vec![0; fields.len()], vec![0; words]);
-        for old in 0..self.rows.len {
-            unpack(&self.fields, self.rows.get(old), &mut values);
-            new.fill(0);
-            pack(&fields, &values, &mut new);
-            rows.push(&new);
+        self.shards.clear();
+        let mut wider = Self::with_widths(needed);
+        while !chunks.is_empty() {
+            let some = chunks.drain(..CHUNKS_AT_ONCE.min(chunks.len()));
+            let batches = wider.batches(some.len());
+            let batches = crew.map(some.zip(batches).collect(), |(chunk, mut batch): (Vec<u64>, Batch)| {
+                each_row(&chunk, &mut |row| wider.pack(row, &mut batch));
+                wider.seal(&mut batch, crew);
+                batch
+            });
+            wider.add_all(batches, crew);
         }
-        (self.fields, self.words, self.rows) = (fields, words, rows);
-        self.rebuild_table();
+        wider.spare = std::mem::take(&mut self.spare);
+        *self = wider;
     }
+}
 
-    fn rebuild_table(&mut self) {
-        self.shards.iter_mut().for_each(Shard::clear);
-        for number in 0..self.len() as u32 {
-            let hash = hash(self.slice(number));
-            self.shards[shard(hash)].insert(hash, number);
-        }
-    }
+/// Makes values as large as others, where they are smaller.
+fn raise(values: &mut [u32], others: &[u32]) {
+    values.iter_mut().zip(others).for_each(|(value, &other)| *value = other.max(*value));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::Cores;
     use std::collections::HashMap;
 
     /// The rows of a set once more, in batches with repetitions, by crews of different sizes: the numbers must not differ.

@@ -118,12 +118,6 @@ impl Shard {
         place
     }
 
-    /// Empties all slots.
-    pub fn clear(&mut self) {
-        self.slots.fill(0);
-        self.used = 0;
-    }
-
     #[cold]
     fn grow(&mut self) {
         let length = (self.slots.len() / 2 * 3).max(Self::SMALLEST);

@@ -1,0 +1,45 @@
+//! Which threads have come to which states.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// One bit for each thread, for all states from a first one on. Several threads may set bits at the same time.
+#[derive(Default)]
+pub struct Bits {
+    stride: usize,
+    first: u32,
+    bytes: Vec<AtomicU8>,
+}
+
+impl Bits {
+    /// No states yet.
+    pub fn new(threads: usize, first: u32) -> Self {
+        Self { stride: threads.div_ceil(8), first, bytes: Vec::new() }
+    }
+
+    /// The first state that has bits.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// There are now so many states, those without bits counted; the bits of new ones are clear.
+    pub fn grow(&mut self, states: usize) {
+        self.bytes.resize_with((states - self.first as usize) * self.stride, AtomicU8::default);
+    }
+
+    /// Whether a bit is set.
+    pub fn has(&self, state: u32, thread: usize) -> bool {
+        let (byte, bit) = self.place(state, thread);
+        self.bytes[byte].load(Ordering::Relaxed) & bit != 0
+    }
+
+    /// Sets a bit; returns whether it was clear.
+    pub fn set(&self, state: u32, thread: usize) -> bool {
+        let (byte, bit) = self.place(state, thread);
+        // A look disturbs nobody.
+        !self.has(state, thread) && self.bytes[byte].fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    fn place(&self, state: u32, thread: usize) -> (usize, u8) {
+        ((state - self.first) as usize * self.stride + thread / 8, 1 << (thread % 8))
+    }
+}
