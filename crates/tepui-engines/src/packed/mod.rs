@@ -454,6 +454,27 @@ mod tests {
     }
 
     #[test]
+    fn rows_keep_their_numbers_when_fields_get_wider() {
+        for threads in [1, 2] {
+            let (crew, mut set) = (Crew::of(Cores::new(threads)), PackedSet::new([3, 1, 1]));
+            let row = |number: u32| [number % 4, number, number / 7];
+            for numbers in (0..50_000).collect::<Vec<_>>().chunks(20_000) {
+                let mut batches = set.batches(2);
+                for (batch, numbers) in batches.iter_mut().zip(numbers.chunks(10_000)) {
+                    numbers.iter().for_each(|&number| set.pack(&row(number), batch));
+                }
+                assert!(set.insert_all(batches, &crew).into_iter().flatten().eq(numbers.iter().copied()));
+            }
+            assert_eq!(set.insert(&[0, u32::MAX, u32::MAX]), (50_000, true));
+            let mut found = [0; 3];
+            for number in 0..50_000 {
+                set.get(number, &mut found);
+                assert_eq!((found, set.find(&found)), (row(number), Some(number)));
+            }
+        }
+    }
+
+    #[test]
     fn behaves_like_a_map_from_rows_to_numbers() {
         for fields in [1, 2, 5, 9, 40] {
             let mut set = PackedSet::new(vec![1; fields]);
