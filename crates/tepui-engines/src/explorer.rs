@@ -15,6 +15,9 @@ use crate::system::System;
 /// caches still hold what the steps have touched.
 const PIECES: usize = 64;
 
+/// So many new states are worth a pass of their own over the views; fewer can wait for more of them.
+pub const WORTH_OBSERVING: usize = 1 << 16;
+
 /// What an engine wants done and to know.
 pub trait Visitor: Sync {
     /// A state, and which threads are to take a step from it, together with what the engine remembers of it.

@@ -18,7 +18,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
 use crate::crew::Crew;
-use crate::explorer::{Explorer, Visitor, add_rows};
+use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::system::{Locals, Pushdown};
@@ -60,6 +60,8 @@ pub struct Search<L> {
     pub violations: Vec<Option<Violation>>,
     starts: Vec<u32>,
     reached_by: Bits,
+    /// How many states have had their views noted.
+    observed: u32,
 }
 
 /// A thread that runs from a state.
@@ -108,18 +110,24 @@ impl<L: Locals> Search<L> {
         let reached_by = Bits::new(compiled.threads(), 0);
         let explorer = Explorer::new(Pushdown::new(compiled, locals, symmetry), crew);
         let links = vec![Link { parent: 0, thread: 0 }];
-        Self { explorer, views, view_count: 0, links, violations, starts: Vec::new(), reached_by }
+        Self { explorer, views, view_count: 0, links, violations, starts: Vec::new(), reached_by, observed: 0 }
     }
 
     /// Finds the next level, the first of which is the initial state.
     pub fn next_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let stopped = self.find_level(budget);
+        self.observe(budget)?;
+        stopped
+    }
+
+    fn find_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let Some(&start) = self.starts.last() else {
             self.starts.push(0);
             self.explorer.start(budget)?;
             let mut level = Level { reached_by: Bits::new(self.compiled().threads(), 0) };
             level.grown(1);
             self.reached_by = level.reached_by;
-            return self.observe(0, budget);
+            return Ok(());
         };
         let seeds: Vec<u32> = (start..self.len()).collect();
         let first = self.len();
@@ -128,12 +136,13 @@ impl<L: Locals> Search<L> {
         for seeds in seeds.chunks(SEEDS_AT_ONCE) {
             let mut runs = self.runs_from(seeds);
             while !runs.is_empty() {
-                let before = self.len();
                 let mut reached = Vec::new();
                 let stopped = self.explorer.run(&runs, &mut level, &mut reached, budget);
                 runs = self.run_on(reached);
-                self.observe(before, budget)?;
                 stopped?;
+                if (self.len() - self.observed) as usize >= WORTH_OBSERVING {
+                    self.observe(budget)?;
+                }
                 budget.progress(self.level() as u32, u64::from(self.len()), self.view_count);
             }
         }
@@ -222,14 +231,14 @@ impl<L: Locals> Search<L> {
         crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
-    /// Notes the views of all states from a number on.
-    fn observe(&mut self, first: u32, budget: &mut Budget) -> Result<(), Stop> {
+    /// Notes the views of all states.
+    fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let seen = self.views.len() as u32;
         let Explorer { system, states, crew, .. } = &self.explorer;
-        let which: Vec<u32> = (first..states.len() as u32).collect();
+        let which: Vec<u32> = (self.observed..states.len() as u32).collect();
         if L::WHOLE_CONTEXTS {
             let mut row = vec![0; states.width()];
-            for state in which {
+            for &state in &which {
                 states.get(state, &mut row);
                 each_view(system, &row, &mut self.views, budget)?;
             }
@@ -239,8 +248,8 @@ impl<L: Locals> Search<L> {
                 (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
                 system.symmetry.sort(view);
             });
-            budget.spend(which.len() as u64)?;
         }
+        self.observed = states.len() as u32;
         let new: Vec<u32> = (seen..self.views.len() as u32).collect();
         let parts = crew.cut(&new, |piece| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
@@ -260,7 +269,7 @@ impl<L: Locals> Search<L> {
             self.view_count = self.view_count.saturating_add(count);
             self.violations.iter_mut().zip(violations).for_each(|(known, new)| *known = known.or(new));
         }
-        Ok(())
+        budget.spend(which.len() as u64)
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
-use crate::explorer::{Explorer, Visitor, add_rows};
+use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::system::Observed;
 
@@ -128,6 +128,8 @@ pub struct Search<S> {
     pub rounds: u32,
     /// The bounds.
     pub delays: u32,
+    /// How many states have had their views noted.
+    observed: usize,
     fewest: Table,
     /// Labels at the end of the last round.
     edge: Vec<Label>,
@@ -202,6 +204,7 @@ impl<S: Observed> Search<S> {
             calls: 0,
             rounds: 0,
             delays: 0,
+            observed: 0,
             edge: Vec::new(),
             delayable: Vec::new(),
         }
@@ -215,7 +218,7 @@ impl<S: Observed> Search<S> {
         let label = Label { state: 0, delays: 0 };
         self.fewest.offer(label, 0, Growing::Rounds);
         self.edge.push(label);
-        self.observe(0);
+        self.observe();
         self.note_violations((0, 0));
         Ok(())
     }
@@ -227,13 +230,14 @@ impl<S: Observed> Search<S> {
         self.fewest = Table::new(self.threads());
         self.edge.clear();
         self.delayable.clear();
-        (self.rounds, self.delays) = (0, 0);
+        (self.rounds, self.delays, self.observed) = (0, 0, 0);
     }
 
     /// One more round.
     pub fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
         let stopped = self.one_more_round(budget);
+        self.observe();
         self.note_violations(known);
         stopped
     }
@@ -242,6 +246,7 @@ impl<S: Observed> Search<S> {
     pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
         let stopped = self.one_more_delay(budget);
+        self.observe();
         self.note_violations(known);
         stopped
     }
@@ -331,13 +336,13 @@ impl<S: Observed> Search<S> {
         growing: Growing,
         budget: &mut Budget,
     ) -> Result<Vec<Vec<Label>>, Stop> {
-        let before = self.explorer.states.len();
         let mut visitor = Turn { fewest: &mut self.fewest, turn, most: self.delays as u16, growing };
         self.calls += level.len() as u64;
         let mut brought = Vec::new();
-        let stopped = self.explorer.run(level, &mut visitor, &mut brought, budget);
-        self.observe(before as u32);
-        stopped?;
+        self.explorer.run(level, &mut visitor, &mut brought, budget)?;
+        if self.explorer.states.len() - self.observed >= WORTH_OBSERVING {
+            self.observe();
+        }
         let mut labels = Vec::with_capacity(brought.len());
         for part in brought {
             if !part.delayable.is_empty() {
@@ -355,11 +360,12 @@ impl<S: Observed> Search<S> {
         self.explorer.crew.sorted(labels, key, |one, other| one.state == other.state)
     }
 
-    /// Notes the views of all states from a number on.
-    fn observe(&mut self, first: u32) {
+    /// Notes the views of all states.
+    fn observe(&mut self) {
         self.explorer.system.look();
         let Explorer { system, states, crew, .. } = &self.explorer;
-        let which: Vec<_> = (first..states.len() as u32).collect();
+        let which: Vec<_> = (self.observed as u32..states.len() as u32).collect();
+        self.observed = states.len();
         add_rows(states, &which, &mut self.views, crew, |row, view| system.view(row, view));
     }
 

@@ -184,9 +184,7 @@ impl PackedSet {
     /// Adds the rows of batches; returns what was found out about them.
     pub(super) fn add_together(&mut self, batches: &mut [Batch], crew: &Crew, wanted: bool) -> Vec<Share> {
         let (first, width) = (self.len() as u32, self.words);
-        if batches.iter().any(|batch| !batch.sealed) {
-            crew.map(batches.iter_mut().collect(), |batch| batch.seal(width));
-        }
+        crew.map(batches.iter_mut().filter(|batch| !batch.sealed).collect(), |batch| batch.seal(width));
         let batches = &*batches;
         let shards = self.shards.iter_mut().enumerate().collect();
         let mut shares = crew.map(shards, |(number, shard)| Share::of(batches, number, shard, &self.rows, wanted));

@@ -116,7 +116,11 @@ impl<'a> Abstraction<'a> {
             }
             // The views of this wave see all that may lie below; those that were expanded before have to be told.
             batches = vec![self.wake()];
-            batches.extend(crew.cut(&wave, |views| self.expand(views)));
+            batches.extend(crew.cut(&wave, |views| {
+                let mut batch = self.expand(views);
+                self.views.seal(&mut batch, crew);
+                batch
+            }));
             budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
             self.waiting.note(wave);
         }

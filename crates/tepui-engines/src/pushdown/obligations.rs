@@ -171,7 +171,11 @@ impl Obligations {
             while let Some(fresh) = self.grams.next_fresh() {
                 self.wake(fresh, symmetry, crew, budget)?;
             }
-            let demands = crew.cut(views, |piece| self.demands(piece, symmetry));
+            let demands = crew.cut(views, |piece| {
+                let mut demand = self.demands(piece, symmetry);
+                self.owed.seal(&mut demand.batch, crew);
+                demand
+            });
             budget.spend(views.len() as u64)?;
             self.waiting.note(views.to_vec());
             self.owe(demands, crew);
