@@ -7,7 +7,6 @@
 //! place of the wave before from which a step leads on. What the search did not store may allow a shorter way: the result
 //! is an upper bound, and exact where all states are stored.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_core::{Budget, Stop};
@@ -39,19 +38,17 @@ pub fn fewest_contexts(
     let mut seeds = vec![0];
     while !seeds.is_empty() {
         let mut wave = walk.start(&seeds, budget)?;
-        walk.contexts.push(Context { seeds, waves: Vec::new() });
-        seeds = Vec::new();
-        while !wave.is_empty() {
-            let violation = walk.enter(&wave, &mut seeds);
+        let (mut waves, mut entered, mut violation) = (Vec::new(), Vec::new(), None);
+        while !wave.is_empty() && violation.is_none() {
+            violation = walk.enter(&wave, &mut entered);
             let next = if violation.is_none() { walk.run_on(&wave, budget)? } else { Vec::new() };
-            if let Some(context) = walk.contexts.last_mut() {
-                context.waves.push(wave);
-            }
-            if let Some(state) = violation {
-                return walk.way_back(state, budget);
-            }
-            wave = next;
+            waves.push(std::mem::replace(&mut wave, next));
         }
+        walk.contexts.push(Context { seeds, waves });
+        if let Some(state) = violation {
+            return walk.way_back(state, budget);
+        }
+        seeds = entered;
     }
     Err(lost())
 }
@@ -84,7 +81,7 @@ impl<'a> Walk<'a> {
     /// Where threads come to with the first step of a context.
     fn start(&self, seeds: &[u32], budget: &mut Budget) -> Result<Vec<Place>, Stop> {
         let mut parts = Vec::new();
-        for seeds in seeds.chunks(MOVES_AT_ONCE) {
+        for seeds in seeds.chunks(self.seeds_at_once()) {
             // A thread that came to a seed itself has run on.
             let has_moved = |&(seed, mover): &Place| self.visited.has(seed, usize::from(mover));
             let moves = self.explorer.crew.cut(seeds, |seeds| {
@@ -101,6 +98,10 @@ impl<'a> Walk<'a> {
         let mut parts = Vec::new();
         self.make(wave, &mut parts, budget)?;
         Ok(self.in_order(parts))
+    }
+
+    fn seeds_at_once(&self) -> usize {
+        (MOVES_AT_ONCE / self.explorer.system.threads()).max(1)
     }
 
     /// All threads, from all of some states.
@@ -164,10 +165,12 @@ impl<'a> Walk<'a> {
         for Context { seeds, waves } in self.contexts.iter().rev() {
             let found = waves.iter().enumerate().find_map(|(wave, places)| Some((wave, first_place(places, state)?)));
             let (wave, mut to) = found.ok_or_else(lost)?;
-            let before = waves[..wave].iter().rev().map(|places| Cow::Borrowed(places.as_slice()));
-            let start = Cow::Owned(self.moves(seeds).collect());
-            for places in before.chain([start]) {
-                let from = self.leading_to(to, &places, budget)?.ok_or_else(lost)?;
+            for wave in (0..=wave).rev() {
+                let from = match wave {
+                    0 => self.leading_from(seeds, to, budget)?,
+                    _ => self.leading_to(to, &waves[wave - 1], budget)?,
+                };
+                let from = from.ok_or_else(lost)?;
                 path.push((usize::from(from.1), usize::from(to.1), to.0));
                 to = from;
             }
@@ -175,6 +178,17 @@ impl<'a> Walk<'a> {
         }
         path.reverse();
         Ok(path)
+    }
+
+    /// The first move from some states that leads to a place.
+    fn leading_from(&self, seeds: &[u32], to: Place, budget: &mut Budget) -> Result<Option<Place>, Stop> {
+        for seeds in seeds.chunks(self.seeds_at_once()) {
+            let found = self.leading_to(to, &self.moves(seeds).collect::<Vec<_>>(), budget)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// The first of some moves that leads to a place.
