@@ -34,10 +34,13 @@ impl Waiting {
         views: &PackedSet,
         mut tell: impl FnMut(u32, &[u32], usize, u32),
     ) {
-        self.list(grams, symmetry, views);
-        let waiting = self.lists.get(fresh.thread).and_then(|lists| lists.get(fresh.word as usize));
+        if !self.unlisted.is_empty() {
+            self.list(grams, symmetry, views);
+        }
+        let lists = self.lists.get(fresh.thread).map_or(&[][..], Vec::as_slice);
+        let Some(waiting) = lists.get(fresh.word as usize) else { return };
         let mut row = vec![0; views.width()];
-        for &view in waiting.into_iter().flatten() {
+        for &view in waiting {
             views.get(view, &mut row);
             if let Some(place) = symmetry.place_of(&row, fresh.thread, fresh.word) {
                 pops(grams, place, (row[0], fresh.word)).for_each(|shared| tell(view, &row, place, shared));
@@ -51,6 +54,7 @@ impl Waiting {
         lists.map(|list| list.capacity() * 4 + 24).sum()
     }
 
+    /// Puts views into lists that are in none yet.
     fn list(&mut self, grams: &Grams, symmetry: &Symmetry, views: &PackedSet) {
         let mut row = vec![0; views.width()];
         self.lists.resize(row.len() - 1, Vec::new());
