@@ -116,8 +116,8 @@ impl<L: Locals> Search<L> {
     /// Finds the next level, the first of which is the initial state.
     pub fn next_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let stopped = self.find_level(budget);
-        self.observe(budget)?;
-        stopped
+        let observed = self.observe(budget);
+        stopped.and(observed)
     }
 
     fn find_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
@@ -231,17 +231,18 @@ impl<L: Locals> Search<L> {
         crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
-    /// Notes the views of all states.
+    /// Notes the views of all states. If it has to stop, those that were found are counted, and properties looked at.
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let seen = self.views.len() as u32;
         let Explorer { system, states, crew, .. } = &self.explorer;
         let which: Vec<u32> = (self.observed..states.len() as u32).collect();
+        let mut stopped = Ok(());
         if L::WHOLE_CONTEXTS {
             let mut row = vec![0; states.width()];
-            for &state in &which {
+            stopped = which.iter().try_for_each(|&state| {
                 states.get(state, &mut row);
-                each_view(system, &row, &mut self.views, budget)?;
-            }
+                each_view(system, &row, &mut self.views, budget)
+            });
         } else {
             add_rows(states, &which, &mut self.views, crew, |row, view| {
                 view[0] = row[0];
@@ -249,7 +250,9 @@ impl<L: Locals> Search<L> {
                 system.symmetry.sort(view);
             });
         }
-        self.observed = states.len() as u32;
+        if stopped.is_ok() {
+            self.observed = states.len() as u32;
+        }
         let new: Vec<u32> = (seen..self.views.len() as u32).collect();
         let parts = crew.cut(&new, |piece| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
@@ -269,6 +272,7 @@ impl<L: Locals> Search<L> {
             self.view_count = self.view_count.saturating_add(count);
             self.violations.iter_mut().zip(violations).for_each(|(known, new)| *known = known.or(new));
         }
+        stopped?;
         budget.spend(which.len() as u64)
     }
 }
