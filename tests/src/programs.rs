@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use tepui_model::program::Program;
-use tepui_model::program::run::{Runner, State};
+use tepui_model::program::run::State;
+use tepui_model::program::step::Runner;
 
 /// What a search through all executions found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -58,13 +59,13 @@ pub fn explore_with(program: &Program, limits: Limits, visit: &mut dyn FnMut(&St
         found.reached.extend(runner.reached(&state));
         found.stuck |= runner.stuck(&state);
         for thread in 0..state.threads.len() {
-            for step in runner.steps(&state, thread) {
+            for step in runner.steps_of(&state, thread) {
                 if step.failed {
                     found.failures.insert(step.at);
                     continue;
                 }
                 let after = without_ended(step.after);
-                let high = after.threads.iter().any(|thread| thread.frames.len() > limits.frames);
+                let high = after.threads.iter().any(|thread| thread.len() > limits.frames);
                 if high || after.threads.len() > limits.threads || seen.len() >= limits.states {
                     found.complete = false;
                 } else if seen.insert(after.clone()) {
@@ -79,12 +80,7 @@ pub fn explore_with(program: &Program, limits: Limits, visit: &mut dyn FnMut(&St
 
 /// The state without threads that have ended; nobody can tell the difference.
 fn without_ended(mut state: State) -> State {
-    let ended = |state: &State, thread: usize| state.threads[thread].frames.is_empty();
-    for thread in (0..state.threads.len()).rev().filter(|&thread| ended(&state, thread)).collect::<Vec<_>>() {
-        state.threads.remove(thread);
-        state.atomic =
-            state.atomic.filter(|&holder| holder != thread).map(|holder| holder - usize::from(holder > thread));
-    }
+    state.threads.retain(|thread| !thread.is_empty());
     state
 }
 
@@ -107,14 +103,14 @@ pub fn fewest_contexts(program: &Program, start: State, limits: Limits) -> Optio
             }
             for thread in 0..state.threads.len() {
                 let switch = active != Some(thread);
-                for step in runner.steps(&state, thread) {
+                for step in runner.steps_of(&state, thread) {
                     if step.failed {
                         let contexts = contexts + u32::from(switch);
                         fewest
                             .entry(step.at)
                             .and_modify(|known: &mut u32| *known = contexts.min(*known))
                             .or_insert(contexts);
-                    } else if step.after.threads.iter().any(|thread| thread.frames.len() > limits.frames) {
+                    } else if step.after.threads.iter().any(|thread| thread.len() > limits.frames) {
                         return None;
                     } else if switch {
                         next.push((step.after, Some(thread)));

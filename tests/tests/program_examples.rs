@@ -13,7 +13,8 @@ use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
-use tepui_model::program::run::{Frame, State};
+use tepui_model::program::run::State;
+use tepui_model::program::step::Frame;
 use tepui_report::invariant::Invariant;
 use tepui_tests::programs::{Limits, explore, explore_with};
 
@@ -27,7 +28,7 @@ struct Example {
 fn read(name: &str, text: &str) -> Program {
     let source = Source::new(name, text.as_bytes());
     assert_eq!(Dialect::of(&source), Dialect::Tepui, "{name}");
-    read_program(&source, Dialect::Tepui, &[]).unwrap_or_else(|errors| panic!("{name}: {errors:#?}")).program
+    read_program(&source, Some(Dialect::Tepui), &[]).unwrap_or_else(|errors| panic!("{name}: {errors:#?}")).program
 }
 
 /// The text with other numbers of threads.
@@ -121,7 +122,7 @@ fn agrees(program: &Program, values: &serde_json::Value, state: &State, frame: O
     let shared = program.shared.iter().zip(&state.shared);
     let local = frame.iter().flat_map(|frame| program.procedures[frame.procedure].locals.iter().zip(&frame.locals));
     shared.chain(local).all(|(variable, &value)| {
-        values[&variable.name].as_str().is_none_or(|stated| stated == program.value_name(variable.kind, value))
+        values[&variable.name].as_str().is_none_or(|stated| Some(stated) == value.map(|value| program.value_name(variable.kind, value)).as_deref())
     })
 }
 
@@ -160,7 +161,7 @@ fn invariants_hold_in_every_state() {
         let pairs = invariant["pairs"].as_array().unwrap();
         let pairs: Vec<_> = pairs.iter().map(|pair| ((at(&pair["first"]), at(&pair["second"])), pair)).collect();
         explore_with(&program, Limits { threads: 6, frames: 3, states: 3_000 }, &mut |state| {
-            let tops: Vec<_> = state.threads.iter().filter_map(|thread| thread.frames.last()).collect();
+            let tops: Vec<_> = state.threads.iter().filter_map(|thread| thread.last()).collect();
             let tops: Vec<_> = tops.into_iter().filter(|frame| frame.procedure != program.main).collect();
             assert!(agrees(&program, &invariant["always"], state, None), "{name}: {state:?}");
             for (index, frame) in tops.iter().enumerate() {

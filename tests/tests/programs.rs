@@ -10,7 +10,7 @@ use tepui_lang::boolean::{
     self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
 };
 use tepui_lang::source::Source;
-use tepui_model::program::run::Runner;
+use tepui_model::program::step::Runner;
 use tepui_model::program::{Action, Program};
 use tepui_tests::corpus::corpus_dir;
 use tepui_tests::programs::{Limits, explore, fewest_contexts};
@@ -25,7 +25,7 @@ struct Row {
 
 fn read(name: &str, text: &[u8], labels: &[String]) -> Program {
     let source = Source::new(name, text);
-    match read_program(&source, Dialect::of(&source), labels) {
+    match read_program(&source, None, labels) {
         Ok(parsed) => parsed.program,
         Err(errors) => panic!("{name}: {errors:#?}"),
     }
@@ -113,7 +113,7 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
         if let Verdict::Unsafe(refuted) = &property.verdict {
             let trace = refuted.trace().as_pushdown().unwrap();
             let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
-            if let Err(why) = retrace(program, &compiled, &property.name, &trace.start, &steps) {
+            if let Err(why) = retrace(program, &compiled, &property.name, &trace.start, &steps, &|| false) {
                 panic!("{name}, {compiling:?}, {}: {why}\n{}\n{trace:?}", property.name, print_program(program));
             }
         }
@@ -186,8 +186,8 @@ fn the_fewest_contexts_are_those_of_the_interpreter() {
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
         let (runner, compiling) = (Runner::new(&program), Compiling::default());
         let mut state = runner.initial().remove(0);
-        while !state.threads[0].frames.is_empty() {
-            state = runner.steps(&state, 0).remove(0).after;
+        while !state.threads[0].is_empty() {
+            state = runner.steps_of(&state, 0).remove(0).after;
         }
         let limits = Limits { threads: 4, frames: 4, states: 20_000 };
         let Some(fewest) = fewest_contexts(&program, state, limits) else { continue };
@@ -303,8 +303,8 @@ fn readers_take_any_text() {
             }
         }
         let source = Source::new("any", tokens.concat().as_bytes());
-        for dialect in [Dialect::Tepui, Dialect::Satabs, Dialect::Boppo] {
-            if let Ok(parsed) = read_program(&source, dialect, &[]) {
+        for dialect in [Dialect::Tepui, Dialect::Satabs, Dialect::Boppo, Dialect::Getafix] {
+            if let Ok(parsed) = read_program(&source, Some(dialect), &[]) {
                 accepted += 1;
                 let text = print_program(&parsed.program);
                 assert_eq!(bare(read("printed", text.as_bytes(), &[])), bare(parsed.program.clone()), "{text}");

@@ -4,6 +4,7 @@
 //! they are right: that is the business of the checker, which trusts nothing it reads here. There is a module for each
 //! kind of model that evidence can be about.
 
+pub mod program;
 pub mod pushdown;
 pub mod rendezvous;
 mod text;
@@ -18,6 +19,8 @@ pub enum Certificate {
     Pushdown(pushdown::Certificate),
     /// Languages that have no word in common.
     Rendezvous(rendezvous::Certificate),
+    /// Views of a program that no step of it leaves.
+    Program(program::Certificate),
 }
 
 impl Certificate {
@@ -26,14 +29,19 @@ impl Certificate {
         match self {
             Self::Pushdown(certificate) => certificate.to_text(),
             Self::Rendezvous(certificate) => certificate.to_text(),
+            Self::Program(certificate) => certificate.to_text(),
         }
     }
 
-    /// Reads the text form of either kind; the first line tells which it is.
+    /// Reads the text form of any kind; the first line tells which it is.
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
-        match text.trim_start().starts_with(rendezvous::Certificate::HEAD) {
-            true => rendezvous::Certificate::from_text(text).map(Self::Rendezvous),
-            false => pushdown::Certificate::from_text(text).map(Self::Pushdown),
+        let starts = |head: &str| text.trim_start().starts_with(head);
+        if starts(rendezvous::Certificate::HEAD) {
+            rendezvous::Certificate::from_text(text).map(Self::Rendezvous)
+        } else if starts(program::Certificate::HEAD) {
+            program::Certificate::from_text(text).map(Self::Program)
+        } else {
+            pushdown::Certificate::from_text(text).map(Self::Pushdown)
         }
     }
 
@@ -42,6 +50,7 @@ impl Certificate {
         match self {
             Self::Pushdown(certificate) => certificate.model,
             Self::Rendezvous(certificate) => certificate.model,
+            Self::Program(certificate) => certificate.program,
         }
     }
 
@@ -49,7 +58,7 @@ impl Certificate {
     pub fn as_pushdown(&self) -> Option<&pushdown::Certificate> {
         match self {
             Self::Pushdown(certificate) => Some(certificate),
-            Self::Rendezvous(_) => None,
+            Self::Rendezvous(_) | Self::Program(_) => None,
         }
     }
 }
@@ -122,6 +131,12 @@ impl From<pushdown::Certificate> for Certificate {
 impl From<rendezvous::Certificate> for Certificate {
     fn from(certificate: rendezvous::Certificate) -> Self {
         Self::Rendezvous(certificate)
+    }
+}
+
+impl From<program::Certificate> for Certificate {
+    fn from(certificate: program::Certificate) -> Self {
+        Self::Program(certificate)
     }
 }
 

@@ -5,6 +5,8 @@
 //! and nothing else; this crate depends on no engine, no language and not on the driver. What it says is all that has
 //! to be believed of a verdict.
 
+mod lemma;
+pub mod program;
 pub mod pushdown;
 pub mod rendezvous;
 
@@ -15,13 +17,21 @@ use tepui_model::Model;
 
 /// Decides whether a certificate proves every property of a model.
 pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+    check_until(model, certificate, &|| false)
+}
+
+/// The same; from time to time it is asked whether to stop.
+pub fn check_until(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match (model, certificate) {
-        (Model::Pushdown(model), Certificate::Pushdown(views)) => pushdown::check(model, views).map(Accepted::Views),
+        (_, Certificate::Program(_)) => Err(Rejected::new("model", "the certificate is about a program")),
+        (Model::Pushdown(model), Certificate::Pushdown(views)) => {
+            pushdown::check(model, views, stop).map(Accepted::Views)
+        }
         (Model::Pushdown(_), Certificate::Rendezvous(_)) => Err(Rejected::new(
             "model",
             "the certificate is about threads that meet in actions, the model about threads that share a variable",
         )),
-        (Model::Rendezvous(model), certificate) => rendezvous::check(model, certificate),
+        (Model::Rendezvous(model), certificate) => rendezvous::check(model, certificate, stop),
     }
 }
 
@@ -68,11 +78,26 @@ pub struct Rejected {
     pub place: String,
     /// What is wrong there.
     pub reason: String,
+    /// Whether it is wrong.
+    pub cause: Cause,
+}
+
+/// Whether evidence is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It is.
+    Wrong,
+    /// The caller wanted to stop before that was known.
+    Stopped,
 }
 
 impl Rejected {
     pub(crate) fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { place: place.into(), reason: reason.into() }
+        Self { place: place.into(), reason: reason.into(), cause: Cause::Wrong }
+    }
+
+    pub(crate) fn stopped(place: impl Into<String>) -> Self {
+        Self { place: place.into(), reason: "a limit was reached here".to_owned(), cause: Cause::Stopped }
     }
 }
 

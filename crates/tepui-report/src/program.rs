@@ -3,8 +3,9 @@
 use serde::Serialize;
 use tepui_lang::boolean::{Execution, print_head};
 use tepui_lang::source::Source;
-use tepui_model::program::run::{Frame, Runner, State};
-use tepui_model::program::{Action, Program};
+use tepui_model::program::run::State;
+use tepui_model::program::step::{Frame, Runner, Stage, Value};
+use tepui_model::program::{Action, Program, Variable};
 
 /// An execution of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -56,11 +57,19 @@ pub fn tell(program: &Program, source: &Source, execution: &Execution) -> Run {
     let last = execution.steps.last().map_or(&execution.start, |(_, step)| &step.after);
     let teller = Teller { program, source, names: names(program, execution), runner: Runner::new(program) };
     let shared = program.shared.iter().zip(&execution.start.shared);
-    let start = shared.map(|(variable, &value)| (variable.name.clone(), program.value_name(variable.kind, value)));
+    let start = shared.map(|(variable, &value)| teller.valued(variable, value));
     let mut before = &execution.start;
+    // Where the procedures that a thread is in have called the next one.
+    let mut calls: Vec<Vec<usize>> = Vec::new();
     let mut steps = Vec::new();
     for (thread, step) in &execution.steps {
-        steps.push(teller.moment(*thread, step.at, step.failed, before, &step.after));
+        calls.resize(calls.len().max(thread + 1), Vec::new());
+        let waiting = step.after.threads[*thread].len().saturating_sub(1);
+        if waiting > calls[*thread].len() {
+            calls[*thread].push(step.at.1);
+        }
+        calls[*thread].truncate(waiting);
+        steps.push(teller.moment(*thread, step.at, step.failed, (before, &step.after), &calls[*thread]));
         before = &step.after;
     }
     let failed = steps.last().is_some_and(|step| step.failed);
@@ -74,7 +83,7 @@ fn names(program: &Program, execution: &Execution) -> Vec<String> {
     for state in states {
         first.resize(first.len().max(state.threads.len()), None);
         for (thread, found) in state.threads.iter().zip(&mut first) {
-            *found = found.or(thread.frames.first().map(|frame| frame.procedure));
+            *found = found.or(thread.first().map(|frame| frame.procedure));
         }
     }
     let plain: Vec<_> = first.into_iter().map(|procedure| procedure.unwrap_or(program.main)).collect();
@@ -94,8 +103,22 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn moment(&self, thread: usize, at: (usize, usize), failed: bool, before: &State, after: &State) -> Moment {
+    fn valued(&self, variable: &Variable, value: Value) -> (String, String) {
+        let value = value.map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
+        (variable.name.clone(), value)
+    }
+
+    fn moment(
+        &self,
+        thread: usize,
+        at: (usize, usize),
+        failed: bool,
+        (before, after): (&State, &State),
+        calls: &[usize],
+    ) -> Moment {
         let (line, column) = self.place(at);
+        let frames = &after.threads[thread];
+        let places = calls.iter().copied().chain(frames.last().map(|top| top.position));
         Moment {
             thread: self.names[thread].clone(),
             procedure: self.program.procedures[at.0].name.clone(),
@@ -103,8 +126,8 @@ impl Teller<'_> {
             column,
             statement: self.statement(at),
             changed: self.changed(thread, before, after),
-            stack: after.threads[thread].frames.iter().map(|frame| self.frame(frame)).collect(),
-            branch: after.threads[thread].frames.last().and_then(|frame| self.branch(at, frame)),
+            stack: frames.iter().zip(places).map(|(frame, position)| self.frame(frame, position)).collect(),
+            branch: frames.last().and_then(|frame| self.branch(at, frame)),
             failed,
             moves_only: self.moves_only(at),
         }
@@ -126,8 +149,8 @@ impl Teller<'_> {
         matches!(statement.map(|statement| &statement.action), Some(Action::Skip | Action::Goto(_)))
     }
 
-    fn frame(&self, frame: &Frame) -> (String, usize) {
-        (self.program.procedures[frame.procedure].name.clone(), self.place((frame.procedure, frame.position)).0)
+    fn frame(&self, frame: &Frame, position: usize) -> (String, usize) {
+        (self.program.procedures[frame.procedure].name.clone(), self.place((frame.procedure, position)).0)
     }
 
     /// Line and column of a statement; of the procedure's last one for its end.
@@ -156,10 +179,10 @@ impl Teller<'_> {
         let mut changed = Vec::new();
         for (number, variable) in self.program.shared.iter().enumerate() {
             if before.shared[number] != after.shared[number] {
-                changed.push((variable.name.clone(), self.program.value_name(variable.kind, after.shared[number])));
+                changed.push(self.valued(variable, after.shared[number]));
             }
         }
-        let (old, new) = (&before.threads[thread].frames, &after.threads[thread].frames);
+        let (old, new) = (&before.threads[thread], &after.threads[thread]);
         let Some(frame) = new.last() else { return changed };
         let procedure = &self.program.procedures[frame.procedure];
         let known = old.get(new.len() - 1).filter(|_| old.len() >= new.len());
@@ -167,7 +190,7 @@ impl Teller<'_> {
             let value = frame.locals[number];
             let shown = known.map_or(number < procedure.parameters, |known| known.locals[number] != value);
             if shown {
-                changed.push((variable.name.clone(), self.program.value_name(variable.kind, value)));
+                changed.push(self.valued(variable, value));
             }
         }
         changed
@@ -185,14 +208,14 @@ impl Teller<'_> {
             return end;
         }
         for (number, thread) in state.threads.iter().enumerate() {
-            let Some(frame) = thread.frames.last() else { continue };
+            let Some(frame) = thread.last() else { continue };
             let position = runner.first_of(frame.procedure, frame.position);
             let line = self.place((frame.procedure, position)).0;
             let statement = crate::cut(&self.statement((frame.procedure, position)));
             let name = &self.names[number];
-            end.push(match state.atomic.filter(|&holder| holder != number) {
+            end.push(match state.uninterrupted(runner).filter(|&holder| holder != number) {
                 Some(holder) => format!("{name} waits at line {line}: {} is in an atomic section", self.names[holder]),
-                None if thread.asleep => format!("{name} sleeps before line {line}: {statement}"),
+                None if frame.stage == Stage::Asleep => format!("{name} sleeps before line {line}: {statement}"),
                 None => format!("{name} is blocked at line {line}: {statement}"),
             });
         }

@@ -4,6 +4,7 @@
 //! The binary adds files, a command line and manners.
 
 mod catalogue;
+mod certify;
 mod program;
 mod rendezvous;
 mod selfcheck;
@@ -13,6 +14,7 @@ pub use tepui_engines::crew::Cores;
 pub use tepui_engines::rendezvous::{Abstraction, Options as Refinement, Policy};
 
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
+pub use certify::certify;
 pub use program::{Compiling, Verified, execution, verify_program};
 pub use rendezvous::{applies_to_rendezvous, verify_rendezvous};
 pub use selfcheck::self_check;

@@ -8,11 +8,14 @@ use std::sync::Arc;
 
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_lang::boolean::{
-    self, CallReturn, Compiled, DEADLOCK, Execution, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
+    self, CallReturn, Compiled, DEADLOCK, Execution, Lost, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
-use tepui_model::program::{Action, Program};
+use tepui_cert::program::Certificate;
+use tepui_check::Cause;
+use tepui_model::program::{self, Action, Program};
 use tepui_model::pushdown::Property;
 
+use crate::certify::certify;
 use crate::verify::{Options, verify};
 
 /// How a program becomes a model.
@@ -56,6 +59,8 @@ pub struct Verified {
     pub compiled: Option<Compiled>,
     /// For each property the execution that violates it.
     pub executions: Vec<Option<Execution>>,
+    /// The proof of what is safe, about the program itself.
+    pub certificate: Option<Certificate>,
 }
 
 impl Compiling {
@@ -78,7 +83,14 @@ impl Compiling {
 
     /// The names of all properties that a program has.
     pub fn property_names(&self, program: &Program) -> Vec<String> {
-        boolean::property_names(program, self.deadlock)
+        program.properties(self.deadlock).into_iter().map(|property| property.name).collect()
+    }
+
+    /// The properties that are asked for.
+    pub fn properties(&self, program: &Program) -> Vec<program::Property> {
+        let mut properties = program.properties(self.deadlock);
+        properties.retain(|property| self.asks_for(program, &property.name));
+        properties
     }
 
     /// Whether a property is asked for. Deadlocks and labels are asked for by themselves, whatever else is chosen.
@@ -134,7 +146,7 @@ pub fn verify_program(
             Err(why) => return Ok(Verified::nothing(&task, &unanswered(&why, budget))),
         };
         let outcome = answer(&compiled, compiling, options, budget);
-        return Ok(conclude(program, outcome, compiled));
+        return Ok(conclude(program, compiling, outcome, compiled, budget));
     }
     let mut engine = Creating { program, compiling, options, properties, places: 0, now: None, failed: None };
     let mut outcome = drive(&mut engine, &task, &mut budget.clone());
@@ -142,12 +154,12 @@ pub fn verify_program(
         return Err(why);
     }
     let Some((last, compiled)) = engine.now else {
-        return Ok(Verified { outcome, compiled: None, executions: Vec::new() });
+        return Ok(Verified { outcome, compiled: None, executions: Vec::new(), certificate: None });
     };
     outcome.engine = last.engine;
     outcome.stored = last.stored;
     outcome.remarks.extend(last.remarks);
-    Ok(conclude(program, outcome, compiled))
+    Ok(conclude(program, compiling, outcome, compiled, budget))
 }
 
 /// Why there is no model to ask about.
@@ -162,7 +174,7 @@ impl Verified {
     /// No answer.
     fn nothing(task: &Task, reason: &Reason) -> Self {
         let outcome = Outcome::without_answer("compiler", "symbols", task, reason);
-        Self { outcome, compiled: None, executions: Vec::new() }
+        Self { outcome, compiled: None, executions: Vec::new(), certificate: None }
     }
 }
 
@@ -175,12 +187,18 @@ fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget:
         .unwrap_or_else(|wrong| Outcome::not_applicable("auto", "symbols", &task(), &wrong.to_string()))
 }
 
-/// Executions of the program for all violations; a violation without one is not believed.
-fn conclude(program: &Program, mut outcome: Outcome, compiled: Compiled) -> Verified {
+/// Executions of the program for all violations, and the proof of the rest on the program itself. An answer that the
+/// program's interpreter does not confirm is not believed.
+fn conclude(
+    program: &Program,
+    compiling: &Compiling,
+    mut outcome: Outcome,
+    compiled: Compiled,
+    budget: &Budget,
+) -> Verified {
     let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
     let sleeps = statements().any(|statement| statement.action == Action::Sleep);
     let mut executions = Vec::new();
-    let mut doubts = None;
     for property in &mut outcome.properties {
         // To wake threads, and to find that all are blocked, the model takes steps that the program does not have.
         if let Verdict::Unsafe(refuted) = &mut property.verdict
@@ -192,23 +210,59 @@ fn conclude(program: &Program, mut outcome: Outcome, compiled: Compiled) -> Veri
         let found = match &property.verdict {
             Verdict::Unsafe(refuted) => {
                 let trace = refuted.trace().as_pushdown();
-                trace.map(|trace| execution(program, &compiled, trace, &property.name))
+                trace.map(|trace| execution(program, &compiled, trace, &property.name, budget))
             }
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         };
         executions.push(match found {
             Some(Ok(execution)) => Some(execution),
-            Some(Err(why)) => {
-                doubts = Some(why);
+            Some(Err(lost)) => {
+                property.verdict = Verdict::Unknown(unfollowed(&lost, budget));
                 None
             }
             None => None,
         });
     }
-    if let Some(why) = doubts {
-        outcome.distrust(Status::Unsafe, &format!("the program's interpreter cannot follow a trace: {why}"));
+    let certificate = certified(program, compiling, &mut outcome, &compiled, budget);
+    Verified { outcome, compiled: Some(compiled), executions, certificate }
+}
+
+/// Why a violation is not believed.
+fn unfollowed(lost: &Lost, budget: &Budget) -> Reason {
+    match (lost, budget.clone().look()) {
+        (Lost::Stopped, Err(stop)) => stop.into(),
+        _ => Reason::SelfCheckFailed(format!("the program's interpreter cannot follow a trace: {lost}")),
     }
-    Verified { outcome, compiled: Some(compiled), executions }
+}
+
+/// The proof about the program, if there is one and its checker accepts it.
+fn certified(
+    program: &Program,
+    compiling: &Compiling,
+    outcome: &mut Outcome,
+    compiled: &Compiled,
+    budget: &Budget,
+) -> Option<Certificate> {
+    let proof = outcome.evidence()?.certificate.as_pushdown()?;
+    let safe = |name: &str| {
+        let mut properties = outcome.properties.iter();
+        properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
+    };
+    let mut properties = compiling.properties(program);
+    properties.retain(|property| safe(&property.name));
+    let certificate = certify(program, compiled, proof, &properties);
+    let stop = || budget.clone().look().is_err();
+    let Err(rejected) = tepui_check::program::check(program, &properties, &certificate, &stop) else {
+        return Some(certificate);
+    };
+    let reason = match (rejected.cause, budget.clone().look()) {
+        (Cause::Stopped, Err(stop)) => stop.into(),
+        _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
+    };
+    for property in outcome.properties.iter_mut().filter(|property| property.verdict.status() == Status::Safe) {
+        property.verdict = Verdict::Unknown(reason.clone());
+    }
+    None
 }
 
 /// The execution of a program that a trace of its model stands for.
@@ -217,9 +271,11 @@ pub fn execution(
     compiled: &Compiled,
     trace: &tepui_cert::pushdown::Trace,
     property: &str,
-) -> Result<Execution, String> {
+    budget: &Budget,
+) -> Result<Execution, Lost> {
     let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
-    retrace(program, compiled, property, &trace.start, &steps)
+    let stop = || budget.clone().look().is_err();
+    retrace(program, compiled, property, &trace.start, &steps, &stop)
 }
 
 /// An engine whose bound is the number of threads that there may be at the same time.

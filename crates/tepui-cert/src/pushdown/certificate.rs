@@ -167,7 +167,7 @@ impl Certificate {
 }
 
 impl Lemma {
-    fn write(&self, out: &mut String) {
+    pub(crate) fn write(&self, out: &mut String) {
         let _ = writeln!(out, "lemma depth {} threads {}", self.depth, self.threads.len());
         for (number, thread) in self.threads.iter().enumerate() {
             if let Some(leader) = thread.like {
@@ -185,7 +185,7 @@ impl Lemma {
         write_rows(out, &self.views.sorted());
     }
 
-    fn read(lines: &mut Lines<'_>, head: &str) -> Result<Self, Unreadable> {
+    pub(crate) fn read(lines: &mut Lines<'_>, head: &str) -> Result<Self, Unreadable> {
         let fields: Vec<_> = head.split_whitespace().collect();
         let &["depth", depth, "threads", threads] = fields.as_slice() else {
             return Err(lines.error("a lemma starts with `lemma depth B threads N`"));

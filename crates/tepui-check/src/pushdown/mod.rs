@@ -1,16 +1,17 @@
 //! Checking evidence about pushdown systems.
 
-mod groups;
-mod lemma;
-mod projection;
+mod patterns;
 mod replay;
-mod table;
+mod system;
 
 use tepui_cert::pushdown::Certificate;
 use tepui_model::pushdown::{Model, Property};
 
 use crate::Rejected;
+use crate::lemma::check_lemmas;
+use patterns::avoids;
 pub use replay::replay;
+use system::Rules;
 
 /// What an accepted certificate proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,21 +29,18 @@ pub struct Accepted {
 }
 
 /// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare
-/// claim that the last lemma's views are all that can be reached.
-pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+/// claim that the last lemma's views are all that can be reached. From time to time it is asked whether to stop.
+pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     if certificate.model != model.digest() {
         return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));
     }
-    let mut lemmas: Vec<lemma::Checked<'_>> = Vec::new();
-    for (number, lemma) in certificate.lemmas.iter().enumerate() {
-        let place = format!("lemma {}", number + 1);
-        let checked = lemma::check(model, lemma, &lemmas).map_err(|reason| Rejected::new(place, reason))?;
-        lemmas.push(checked);
-    }
+    let rules = Rules::new(model, stop);
+    let lemmas = check_lemmas(&rules, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
     for property in model.properties() {
         covers(certificate, property)?;
-        last.avoids(model, property).map_err(|reason| Rejected::new(format!("property {}", property.name), reason))?;
+        avoids(&rules, last, property)
+            .map_err(|reason| Rejected::new(format!("property {}", property.name), reason))?;
     }
     Ok(Accepted {
         properties: model.properties().iter().map(|property| property.name.clone()).collect(),

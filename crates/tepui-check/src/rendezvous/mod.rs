@@ -16,10 +16,11 @@ use tepui_model::rendezvous::{LocalSet, Model, Property, product};
 use crate::{Accepted, Rejected, pushdown};
 pub use replay::replay;
 
-/// Decides whether a certificate proves every property of a model.
-pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+/// Decides whether a certificate proves every property of a model. From time to time it is asked whether to stop.
+pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match certificate {
-        Certificate::Pushdown(views) => pushdown::check(product(model).model(), views).map(Accepted::Views),
+        Certificate::Program(_) => Err(Rejected::new("model", "the certificate is about a program")),
+        Certificate::Pushdown(views) => pushdown::check(product(model).model(), views, stop).map(Accepted::Views),
         Certificate::Rendezvous(languages) => check_languages(model, languages),
     }
 }

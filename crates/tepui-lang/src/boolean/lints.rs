@@ -28,7 +28,11 @@ pub(super) fn control(procedure: &Procedure, written: &syntax::Procedure, dialec
             _ => &[],
         };
         let inside: Vec<_> = flow.atomics(position).collect();
-        if jumps.iter().any(|&to| flow.atomics(to).any(|block| !inside.contains(&block))) {
+        if let Action::StartAt(target) = statement.action
+            && flow.atomics(target).next().is_some()
+        {
+            found.push(Diagnostic::error(0, span.clone(), "a thread cannot begin inside an atomic block", "starts there"));
+        } else if jumps.iter().any(|&to| flow.atomics(to).any(|block| !inside.contains(&block))) {
             found.push(Diagnostic::error(0, span.clone(), "a jump into an atomic block", "jumps into the block"));
         }
         let last = position.checked_sub(1);
@@ -73,6 +77,32 @@ pub(super) fn unused(program: &Program, module: &Module) -> Vec<Diagnostic> {
         Diagnostic::warning(0, name.span.clone(), message, "declared here")
     };
     found.into_iter().map(warning).collect()
+}
+
+/// Procedures that do something and that nobody calls, in a program that people did not write.
+pub(super) fn uncalled(program: &Program, module: &Module) -> Vec<Diagnostic> {
+    let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
+    let called = |number: usize| {
+        statements().any(|statement| match statement.action {
+            Action::Call { procedure, .. } | Action::Start { procedure, .. } => procedure == number,
+            _ => false,
+        })
+    };
+    let acts = |procedure: &Procedure| {
+        procedure.statements.iter().any(|statement| !matches!(statement.action, Action::Skip | Action::Return(_)))
+    };
+    let silent = |&(number, (procedure, _)): &(usize, (&Procedure, &syntax::Procedure))| {
+        number != program.main && acts(procedure) && !called(number)
+    };
+    let procedures = program.procedures.iter().zip(&module.procedures).enumerate();
+    procedures
+        .filter(silent)
+        .map(|(_, (_, written))| {
+            let message = format!("{} is never called", quote(&written.name.text));
+            Diagnostic::warning(0, written.name.span.clone(), message, "nothing in it is executed")
+                .hint("`--dialect getafix` runs `init` first and then every such procedure as a thread")
+        })
+        .collect()
 }
 
 /// Tells of all variables that an action reads.

@@ -7,6 +7,7 @@
 mod compile;
 mod expressions;
 mod flow;
+mod getafix;
 mod habits;
 mod lints;
 mod parse;
@@ -16,20 +17,21 @@ mod retrace;
 mod syntax;
 mod token;
 
+pub use tepui_model::program::DEADLOCK;
 use tepui_model::program::Program;
 
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
 pub use compile::{
-    CallReturn, Compiled, DEADLOCK, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile,
-    creates_threads, explain, property_names,
+    CallReturn, Compiled, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile,
+    creates_threads, explain,
 };
 pub use print::{print_head, print_program};
-pub use retrace::{Execution, retrace};
+pub use retrace::{Execution, Lost, retrace};
 
 /// How a program is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dialect {
     /// With braces; variables are 0 at first.
     Tepui,
@@ -38,6 +40,9 @@ pub enum Dialect {
     Satabs,
     /// With `begin` and `end`, as Boppo reads it: procedures with results. Variables are anything at first.
     Boppo,
+    /// The same for Getafix: `init` runs first, then every procedure that nobody calls is a thread. Operators bind as they
+    /// do in the dialect of Tepui.
+    Getafix,
 }
 
 impl Dialect {
@@ -68,11 +73,21 @@ pub struct Parsed {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a program. Threads must not reach any of the labels given.
-pub fn read_program(source: &Source, dialect: Dialect, unreachable: &[String]) -> Result<Parsed, Vec<Diagnostic>> {
+/// Reads a program. Threads must not reach any of the labels given. Where no dialect is given it is found out, and
+/// expressions that tools for such programs read in different ways are refused.
+pub fn read_program(
+    source: &Source,
+    chosen: Option<Dialect>,
+    unreachable: &[String],
+) -> Result<Parsed, Vec<Diagnostic>> {
     let mut sink = Sink::default();
     let tokens = token::tokens(source, &mut sink);
-    let module = parse::Parser::new(tokens, dialect, &mut sink).module();
+    let dialect = chosen.unwrap_or_else(|| Dialect::of(source));
+    let grammars = expressions::Grammar::of(dialect, chosen.is_some());
+    let mut module = parse::Parser::new(tokens, dialect, grammars, &mut sink).module();
+    if dialect == Dialect::Getafix {
+        module.start = Some(getafix::add_start(&mut module));
+    }
     let program = resolve::resolve(&module, source, dialect, unreachable, &mut sink);
     match program {
         Some(program) if !sink.has_errors() => Ok(Parsed { program, warnings: sink.into_warnings() }),

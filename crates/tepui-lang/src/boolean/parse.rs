@@ -4,6 +4,7 @@
 //! is the same, so there is one parser with a [`Dialect`]. After an error it goes on with the next statement.
 
 use super::Dialect;
+use super::expressions::Grammar;
 use super::habits;
 use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
 use super::token::{Kind, Token};
@@ -41,7 +42,10 @@ const KEYWORDS: &[&str] = &[
 
 /// Those of the dialect with braces, and of those with `begin` and `end`.
 const WITH_BRACES: &[&str] = &["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"];
-const WITH_WORDS: &[&str] = &["begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
+const WITH_WORDS: &[&str] = &["F", "T", "begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
+
+/// Names of properties that are not assertions.
+const RESERVED: &[&str] = &[super::DEADLOCK, super::THREAD_LIMIT, "views"];
 
 /// Whether a word cannot be a name in a dialect.
 pub(super) fn is_keyword(word: &str, dialect: Dialect) -> bool {
@@ -56,11 +60,20 @@ pub(super) struct Parser<'a, 's> {
     pub(super) depth: usize,
     /// In the statement at hand.
     pub(super) operators: usize,
+    /// How expressions may be read; if there are two ways, they must mean the same.
+    pub(super) grammars: &'static [Grammar],
+    /// How the expression at hand is read.
+    pub(super) grammar: Option<Grammar>,
 }
 
 impl<'a, 's> Parser<'a, 's> {
-    pub(super) fn new(tokens: Vec<Token<'a>>, dialect: Dialect, sink: &'s mut Sink) -> Self {
-        Self { tokens, at: 0, dialect, sink, depth: 0, operators: 0 }
+    pub(super) fn new(
+        tokens: Vec<Token<'a>>,
+        dialect: Dialect,
+        grammars: &'static [Grammar],
+        sink: &'s mut Sink,
+    ) -> Self {
+        Self { tokens, at: 0, dialect, sink, depth: 0, operators: 0, grammars, grammar: None }
     }
 
     /// The whole program.
@@ -294,7 +307,7 @@ impl<'a, 's> Parser<'a, 's> {
             "assume" => Action::Assume(self.expression()?),
             "wait" if self.now().kind == Kind::Semicolon => Action::Sleep,
             "wait" => Action::Wait(self.expression()?),
-            "assert" => Action::Assert(self.expression()?),
+            "assert" => Action::Assert(self.expression()?, self.property_name()?),
             "atomic_begin" => Action::AtomicBegin,
             "atomic_end" => Action::AtomicEnd,
             "sleep" => Action::Sleep,
@@ -328,6 +341,23 @@ impl<'a, 's> Parser<'a, 's> {
         };
         self.semicolon()?;
         Ok(action)
+    }
+
+    /// The name of a property, in quotes.
+    fn property_name(&mut self) -> Fallible<Option<Name>> {
+        if self.now().kind != Kind::Text || !self.dialect.has_braces() {
+            return Ok(None);
+        }
+        let token = self.next();
+        let text = token.text.trim_matches('"');
+        let wrong = match text {
+            _ if text.trim().is_empty() => "a property needs a name",
+            _ if text.contains('@') => "`@` is for properties that are named after their lines",
+            _ if text.contains(char::is_control) => "a name has no control characters",
+            _ if RESERVED.contains(&text) => "this is the name of a property that every program has",
+            _ => return Ok(Some(Name { text: text.to_owned(), span: token.span() })),
+        };
+        Err(Diagnostic::error(0, token.span(), wrong, "this name"))
     }
 
     fn count(&mut self) -> Fallible<u32> {
@@ -454,8 +484,12 @@ impl<'a, 's> Parser<'a, 's> {
             return Err(self.unexpected(what));
         }
         if is_keyword(token.text, self.dialect) {
-            let message = format!("expected {what}, found the keyword {}", quote(token.text));
-            return Err(Diagnostic::error(0, token.span(), message, "this is a keyword"));
+            let constant = matches!(token.text, "T" | "F" | "true" | "false");
+            let sort = if constant { "constant" } else { "keyword" };
+            let message = format!("expected {what}, found the {sort} {}", quote(token.text));
+            let error = Diagnostic::error(0, token.span(), message, format!("this is a {sort}"));
+            let hint = "`T` and `F` are constants in programs with `begin` and `end`: choose another name";
+            return Err(error.hint_if(matches!(token.text, "T" | "F").then(|| hint.to_owned())));
         }
         Ok(self.word_as_name())
     }
@@ -477,7 +511,6 @@ impl<'a, 's> Parser<'a, 's> {
         Name { text: token.text.to_owned(), span: token.span() }
     }
 
-    /// The mark that ends a statement. Where blocks end with a word, the last statement needs none.
     /// Whether a call `f(...)` at this place is followed by a semicolon.
     fn ends_with_semicolon(&self) -> bool {
         let mut nested = 0_usize;
@@ -494,6 +527,7 @@ impl<'a, 's> Parser<'a, 's> {
         false
     }
 
+    /// The mark that ends a statement. Where blocks end with a word, the last statement needs none.
     fn semicolon(&mut self) -> Fallible<()> {
         if self.take(Kind::Semicolon) || (!self.dialect.has_braces() && self.ends_block()) {
             return Ok(());

@@ -133,7 +133,8 @@ impl Printer<'_> {
                 }
                 action => {
                     let text = self.simple(procedure, action);
-                    self.line(depth, &format!("{text};{remark}"));
+                    let property = statement.property.as_ref().map_or(String::new(), |name| format!(" \"{name}\""));
+                    self.line(depth, &format!("{text}{property};{remark}"));
                 }
             }
         }

@@ -36,8 +36,11 @@ pub(super) fn resolve(
     }
     resolver.main(source);
     resolver.targets(unreachable);
-    if dialect.has_braces() && !resolver.sink.has_errors() {
-        let found = lints::unused(&resolver.program, module);
+    if !resolver.sink.has_errors() {
+        let found = match dialect.has_braces() {
+            true => lints::unused(&resolver.program, module),
+            false => lints::uncalled(&resolver.program, module),
+        };
         found.into_iter().for_each(|diagnostic| resolver.sink.push(diagnostic));
     }
     let program = resolver.program;
@@ -219,7 +222,11 @@ impl Resolver<'_, '_> {
             let line = self.line(statement.span.start);
             let text = (statement.span.start as u32, statement.span.end as u32);
             let position = statements.len();
-            statements.push(Statement { labels, line, text, action: Action::Skip });
+            let property = match &statement.action {
+                syntax::Action::Assert(_, name) => name.as_ref().map(|name| name.text.clone()),
+                _ => None,
+            };
+            statements.push(Statement { labels, line, text, action: Action::Skip, property });
             statements[position].action = self.action(&statement.action, statements, scope).unwrap_or(Action::Skip);
         }
         positions
@@ -257,7 +264,7 @@ impl Resolver<'_, '_> {
             }
             syntax::Action::Assume(condition) => Action::Assume(self.boolean(condition, scope)?),
             syntax::Action::Wait(condition) => Action::Wait(self.boolean(condition, scope)?),
-            syntax::Action::Assert(condition) => Action::Assert(self.boolean(condition, scope)?),
+            syntax::Action::Assert(condition, _) => Action::Assert(self.boolean(condition, scope)?),
             syntax::Action::If(condition, then, otherwise) => {
                 let condition = self.boolean(condition, scope);
                 let then = self.block(then, statements, scope);
@@ -577,8 +584,8 @@ impl Resolver<'_, '_> {
     }
 
     fn main(&mut self, source: &Source) {
-        let found = self.program.procedures.iter().position(|procedure| procedure.name == "main");
-        let Some(main) = found else {
+        let named = || self.program.procedures.iter().position(|procedure| procedure.name == "main");
+        let Some(main) = self.module.start.or_else(named) else {
             let end = source.text.len();
             let diagnostic = Diagnostic::error(0, end..end, "there is no procedure `main`", "at the end of the file");
             self.sink.push(diagnostic.hint("`void main() { thread f(); thread g() * 2; }` starts threads"));

@@ -15,6 +15,8 @@ pub(super) struct Module {
     pub(super) enumerations: Vec<(Name, Vec<Name>)>,
     pub(super) shared: Vec<Declaration>,
     pub(super) procedures: Vec<Procedure>,
+    /// The procedure that the program begins with, if it is not the one called `main`.
+    pub(super) start: Option<usize>,
 }
 
 /// What values a variable takes, as written.
@@ -58,7 +60,8 @@ pub(super) enum Action {
     Assign { targets: Vec<Name>, values: Vec<Expression>, constraint: Option<Expression> },
     Assume(Expression),
     Wait(Expression),
-    Assert(Expression),
+    /// With the name of the property, if it is given one.
+    Assert(Expression, Option<Name>),
     If(Expression, Vec<Statement>, Vec<Statement>),
     While(Expression, Vec<Statement>),
     Atomic(Vec<Statement>),

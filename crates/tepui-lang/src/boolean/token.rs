@@ -68,6 +68,8 @@ pub(super) enum Kind {
     Star,
     #[token("'")]
     Prime,
+    #[regex(r#""[^"\n]*""#)]
+    Text,
     /// After the last one.
     End,
 }

@@ -5,9 +5,14 @@
 //! this index, the *position*, is where a thread stands; the number of statements is the position of the end. Variables
 //! are Booleans (0 and 1) or take the values of an enumeration (0, 1, 2, ...).
 //!
-//! [`run`] says what a program does.
+//! [`step`] says what one thread does, [`run`] what a program does.
 
+mod digest;
+mod property;
 pub mod run;
+pub mod step;
+
+pub use property::{DEADLOCK, Goal, Property};
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -88,6 +93,8 @@ pub struct Statement {
     pub text: (u32, u32),
     /// What it does.
     pub action: Action,
+    /// The name of the property that an assertion states, if it was given one.
+    pub property: Option<String>,
 }
 
 /// What a statement does.

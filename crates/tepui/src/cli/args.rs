@@ -143,6 +143,8 @@ pub(crate) enum DialectName {
     Satabs,
     /// With begin and end, and procedures with results
     Boppo,
+    /// The same; `init` runs first, then every procedure that nobody calls is a thread
+    Getafix,
 }
 
 #[derive(Args, Debug)]

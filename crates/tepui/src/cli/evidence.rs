@@ -7,13 +7,14 @@ use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
+use tepui_core::Budget;
 use tepui_lang::boolean::THREAD_LIMIT;
 use tepui_model::Model;
 use tepui_report::program::tell;
 use tepui_report::{bytes as bytes_text, count, grouped};
 
 use super::args::{CheckArgs, ReplayArgs};
-use super::input::{Loaded, LoadedProgram, load};
+use super::input::{Loaded, LoadedProgram, Subject, load};
 use super::{Exit, print};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -28,10 +29,20 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
-    let (model, _) = loaded.with_digest(&certificate.model())?;
-    match tepui_check::check(&model, &certificate) {
+    let checked = match (&loaded.subject, &certificate) {
+        (Subject::Program(loaded), Certificate::Program(certificate)) => {
+            let properties = loaded.compiling.properties(&loaded.program);
+            tepui_check::program::check(&loaded.program, &properties, certificate, &|| false).map(Accepted::Views)
+        }
+        (Subject::Program(_), _) => {
+            let why = "the certificate is about another kind of model, or was made by an older version of tepui";
+            return rejected(&format!("{why}\n  next: make a new one with `tepui verify {} --certificate FILE`", loaded.again));
+        }
+        (Subject::Model(model), certificate) => tepui_check::check(model, certificate),
+    };
+    match checked {
         Ok(accepted) => {
-            let says = proves(&accepted, matches!(model, Model::Rendezvous(_)));
+            let says = proves(&accepted, matches!(loaded.subject, Subject::Model(Model::Rendezvous(_))));
             print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {says}\n", loaded.file))?;
             Ok(Exit::Good)
         }
@@ -88,7 +99,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
                 format!("{} in {contexts} violate {}", count(replayed.steps as u64, "step"), replayed.property)
             }
             Some(((LoadedProgram { program, source, .. }, compiled), trace)) => {
-                match tepui::execution(program, compiled, trace, &replayed.property) {
+                match tepui::execution(program, compiled, trace, &replayed.property, &Budget::unlimited()) {
                     Ok(execution) => {
                         let run = tell(program, source, &execution);
                         let (steps, contexts) = (run.steps.len() as u64, u64::from(run.contexts()));

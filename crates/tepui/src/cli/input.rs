@@ -174,10 +174,11 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
     }
     let options = &args.program;
     let dialect = match options.dialect {
-        None => Dialect::of(&source),
-        Some(DialectName::Tepui) => Dialect::Tepui,
-        Some(DialectName::Satabs) => Dialect::Satabs,
-        Some(DialectName::Boppo) => Dialect::Boppo,
+        None => None,
+        Some(DialectName::Tepui) => Some(Dialect::Tepui),
+        Some(DialectName::Satabs) => Some(Dialect::Satabs),
+        Some(DialectName::Boppo) => Some(Dialect::Boppo),
+        Some(DialectName::Getafix) => Some(Dialect::Getafix),
     };
     let sources = [Some(&source)];
     let parsed = read_program(&source, dialect, &options.label).map_err(|errors| refuse(&errors, &sources))?;

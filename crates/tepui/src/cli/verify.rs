@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use tepui::{Abstraction, Choice, Cores, ENGINES, Minimal, Options, Refinement, UnsupportedMatching, Verified};
-use tepui_cert::Trace;
+use tepui_cert::{Trace, program};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::{Model, pushdown};
@@ -198,13 +198,13 @@ fn run(
         // A failed check shows in the verdict: the answers it concerns become unknown.
         let _ = tepui::self_check(model, &mut answer.outcome);
     }
-    let Answer { model, outcome, runs, legend } = answer;
+    let Answer { model, outcome, runs, legend, proof } = answer;
     // That there are places for all threads is no property of the program.
     let model = model.map(|model| model.restricted(|name| name != THREAD_LIMIT));
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
-    let written = write_files(model.as_ref(), &runs, args, certificate, &outcome);
+    let written = write_files(model.as_ref(), &runs, args, (certificate, proof.as_ref()), &outcome);
     let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
     let asked = (certificate.is_some(), args.trace.is_some());
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
@@ -254,6 +254,8 @@ struct Answer {
     outcome: Outcome,
     runs: Vec<Option<Run>>,
     legend: Option<Legend>,
+    /// The proof about a program.
+    proof: Option<program::Certificate>,
 }
 
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
@@ -266,28 +268,29 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
                 }
                 Model::Rendezvous(model) => tepui::verify_rendezvous(model, options, budget),
             };
-            return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None });
+            return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None, proof: None });
         }
     };
-    let Verified { outcome, compiled, executions } = tepui::verify_program(program, compiling, options, budget)?;
+    let Verified { outcome, compiled, executions, certificate } = tepui::verify_program(program, compiling, options, budget)?;
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
     let (model, legend) = match compiled {
         Some(Compiled { model, legend }) => (Some(Model::Pushdown(model)), Some(legend)),
         None => (None, None),
     };
-    Ok(Answer { model, outcome, runs, legend })
+    Ok(Answer { model, outcome, runs, legend, proof: certificate })
 }
 
 fn write_files(
     model: Option<&Model>,
     runs: &[Option<Run>],
     args: &RunArgs,
-    certificate: Option<&Path>,
+    (certificate, proof): (Option<&Path>, Option<&program::Certificate>),
     outcome: &Outcome,
 ) -> Result<()> {
-    if let (Some(path), Some(proof)) = (certificate, outcome.evidence()) {
-        evidence::write(path, &proof.certificate.to_text())?;
+    if let (Some(path), Some(evidence)) = (certificate, outcome.evidence()) {
+        let text = proof.map_or_else(|| evidence.certificate.to_text(), program::Certificate::to_text);
+        evidence::write(path, &text)?;
     }
     if let (Some(path), Some(model)) = (&args.trace, model) {
         let traces: String = match path.extension().is_some_and(|extension| extension == "json") {

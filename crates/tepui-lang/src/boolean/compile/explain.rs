@@ -9,7 +9,7 @@ use crate::boolean::print::print_with_remarks;
 
 /// The program with remarks: which threads there are, which variables are kept where, which steps are not seen.
 pub fn explain(program: &Program, options: Options) -> Result<String, Uncompiled> {
-    let steps = Steps::new(program, options)?;
+    let steps = Steps::new(program, options, &|| false)?;
     let mut head: Vec<String> = Vec::new();
     let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
     head.push(match &setup {

@@ -1,5 +1,6 @@
 //! What the numbers of a compiled model mean in terms of the program.
 
+use tepui_model::program::step;
 use tepui_model::pushdown::{Shared, Symbol};
 
 use super::layout::{Layout, Values};
@@ -16,6 +17,8 @@ pub struct Legend {
     pub(super) locals: Vec<Layout>,
     pub(super) kept: Vec<Vec<Values>>,
     pub(super) during: Vec<Vec<Values>>,
+    /// For each procedure and position of a call whose results nobody stores, where it goes on.
+    pub(super) stores: Vec<Vec<Option<usize>>>,
     /// The kind of each thread.
     pub(super) threads: Vec<usize>,
     /// Whether threads are created while others run.
@@ -82,6 +85,7 @@ impl Legend {
             Mode::Returned(..)
             | Mode::Starting { .. }
             | Mode::Waking(_)
+            | Mode::Refusing { .. }
             | Mode::Ending
             | Mode::Probing(_)
             | Mode::Begin => Phase::Between,
@@ -114,10 +118,66 @@ impl Legend {
         })
     }
 
+    /// The frame of the program that a symbol stands for on top of a stack; none, if the model is in the middle of
+    /// something there.
+    pub fn on_top(&self, thread: usize, symbol: Symbol) -> Option<step::Frame> {
+        let point = self.point(thread, symbol)?;
+        let stage = match point.stage {
+            Stage::Running => step::Stage::Running,
+            Stage::Asleep => step::Stage::Asleep,
+            Stage::Calling | Stage::Waking | Stage::Failed | Stage::Begin | Stage::Probed => return None,
+        };
+        Some(self.source_frame(point, point.position as usize, stage, point.insists))
+    }
+
+    /// The frame of the program that a symbol stands for below others: it waits for a procedure that it has called.
+    pub fn below(&self, thread: usize, symbol: Symbol) -> Option<step::Frame> {
+        let point = self.point(thread, symbol)?;
+        let position = point.position as usize;
+        match point.stage {
+            // The frame is already where it goes on.
+            Stage::Running => Some(self.source_frame(point, position, step::Stage::Waiting, false)),
+            Stage::Calling => {
+                let next = self.stores[point.procedure as usize][position];
+                Some(match next {
+                    None => self.source_frame(point, position, step::Stage::Storing, false),
+                    Some(next) => self.source_frame(point, next, step::Stage::Waiting, false),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn point(&self, thread: usize, symbol: Symbol) -> Option<&Point> {
+        self.points[self.threads[thread]].get((symbol.0 as usize).checked_sub(1)?)
+    }
+
+    fn source_frame(&self, point: &Point, position: usize, stage: step::Stage, insists: bool) -> step::Frame {
+        let procedure = point.procedure as usize;
+        let kept = match stage {
+            step::Stage::Storing => self.during[procedure][position],
+            _ => self.kept[procedure][position],
+        };
+        step::Frame {
+            procedure,
+            position,
+            locals: self.locals[procedure].meaning(point.locals, kept),
+            stage,
+            root: point.root,
+            under: point.under,
+            insists,
+        }
+    }
+
     /// Whether nothing is known of a variable since nothing depends on it.
     pub fn forgets(&self, number: usize) -> bool {
         let (layout, kept) = &self.shared;
         layout.mask(std::iter::once(number)) & !kept != 0
+    }
+
+    /// Whether nothing is known of a local variable while a frame waits at a position for results that it stores.
+    pub fn forgets_during(&self, procedure: usize, position: usize, number: usize) -> bool {
+        self.locals[procedure].mask(std::iter::once(number)) & !self.during[procedure][position] != 0
     }
 
     /// Whether nothing is known of a local variable at a position.

@@ -41,8 +41,6 @@ use tepui_model::pushdown::Model;
 pub use call_return::CallReturn;
 pub use explain::explain;
 pub use legend::{Frame, Legend, Meaning, Phase};
-pub(super) use model::assertion;
-pub use model::property_names;
 
 use layout::Values;
 use pairs::Exploration;
@@ -63,6 +61,9 @@ enum Mode {
     Starting { first: Point, fresh: bool, count: u32, atomic: bool },
     /// A broadcast, and whether its thread is in an atomic section.
     Waking(bool),
+    /// A procedure cannot return to the frame below, whatever it returns; so many threads have found before that they
+    /// cannot move, and whether this one is in an atomic section.
+    Refusing { callee: Point, count: u32, atomic: bool },
     /// A thread ends with all its frames.
     Ending,
     /// A thread is to be started, and there is no place for it.
@@ -157,9 +158,6 @@ impl std::error::Error for Uncompiled {}
 /// The name of the property that more threads are wanted than there are places for.
 pub const THREAD_LIMIT: &str = "thread-limit";
 
-/// The name of the property that some thread can move, or all have ended.
-pub const DEADLOCK: &str = "deadlock-freedom";
-
 /// How to compile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -200,7 +198,7 @@ pub fn compile(program: &Program, options: Options, stop: &dyn Fn() -> bool) -> 
     if let Some(setup) = &setup {
         program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
     }
-    let steps = Steps::new(&program, options)?;
+    let steps = Steps::new(&program, options, stop)?;
     Exploration::new(&steps, setup.as_ref())?.run(stop)
 }
 

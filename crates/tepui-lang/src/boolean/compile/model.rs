@@ -1,11 +1,11 @@
 //! The model: threads with rules, properties, names for everything.
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::{Action, Program};
+use tepui_model::program::Goal;
 use tepui_model::pushdown::{Model, Names, Pattern, Property, Shared, State, Symbol, Thread};
 
 use super::pairs::Exploration;
-use super::{Compiled, DEADLOCK, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, Uncompiled};
+use super::{Compiled, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, Uncompiled};
 
 impl Exploration<'_, '_> {
     /// The model of what was found.
@@ -40,6 +40,7 @@ impl Exploration<'_, '_> {
             locals: steps.locals.clone(),
             kept: steps.kept.at.clone(),
             during: steps.kept.during.clone(),
+            stores: steps.going_on(),
             threads: self.threads,
             creates: self.creates,
             main: self.main,
@@ -68,51 +69,40 @@ impl Exploration<'_, '_> {
     /// places, where that is in doubt.
     fn properties(&self) -> Vec<Property> {
         const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep, Stage::Waking];
-        let (program, count) = (self.steps.program, self.threads.len());
-        let mut wanted: Vec<(String, (usize, usize), &[Stage])> = Vec::new();
-        for (number, procedure) in program.procedures.iter().enumerate() {
-            for (position, statement) in procedure.statements.iter().enumerate() {
-                if matches!(statement.action, Action::Assert(_)) {
-                    wanted.push((assertion(program, (number, position)), (number, position), &[Stage::Failed]));
-                }
-            }
-        }
-        for target in &program.unreachable {
-            wanted.push((target.label.clone(), (target.procedure, target.position), STANDING));
-        }
-        let mut properties: Vec<Property> = Vec::new();
-        for (name, at, stages) in wanted {
-            let number = properties.iter().position(|property| property.name == name).unwrap_or(properties.len());
-            if number == properties.len() {
-                properties.push(Property { name, never: Vec::new() });
-            }
+        let count = self.threads.len();
+        let patterns = |stages: &[Stage], (procedure, position): (usize, usize)| -> Vec<Pattern> {
+            let mut found = Vec::new();
             for (thread, &kind) in self.threads.iter().enumerate() {
-                let points = (1..).zip(&self.kinds[kind].points.list);
-                for (symbol, _) in points.filter(|(_, point)| stages.contains(&point.stage) && self.stands(point, at)) {
+                let stands = |point: &Point| {
+                    point.procedure as usize == procedure
+                        && stages.contains(&point.stage)
+                        && self.steps.stands(point, position)
+                };
+                for (symbol, _) in (1..).zip(&self.kinds[kind].points.list).filter(|(_, point)| stands(point)) {
                     let mut tops = vec![None; count];
                     tops[thread] = Some(Symbol(symbol));
-                    properties[number].never.push(Pattern { shared: None, tops });
+                    found.push(Pattern { shared: None, tops });
                 }
             }
-        }
+            found
+        };
         let with_mode = |mode: Mode| -> Vec<_> {
             let globals = (0..).zip(&self.globals.list).filter(move |(_, global)| global.mode == mode);
             globals.map(|(global, _)| Pattern { shared: Some(Shared(global)), tops: vec![None; count] }).collect()
         };
-        if self.steps.options.deadlock {
-            properties.push(Property { name: DEADLOCK.to_owned(), never: with_mode(Mode::Stuck) });
-        }
+        let never = |goal: &Goal| match *goal {
+            Goal::Failure(procedure, position) => patterns(&[Stage::Failed], (procedure, position)),
+            Goal::Reached(procedure, position) => patterns(STANDING, (procedure, position)),
+            Goal::Deadlock => with_mode(Mode::Stuck),
+        };
+        let mut properties: Vec<Property> = (self.steps.program.properties(self.steps.options.deadlock).into_iter())
+            .map(|property| Property { never: property.never.iter().flat_map(never).collect(), name: property.name })
+            .collect();
         let never = with_mode(Mode::Full);
         if !never.is_empty() {
             properties.push(Property { name: THREAD_LIMIT.to_owned(), never });
         }
         properties
-    }
-
-    /// Whether a point is at a statement, or at an atomic block that begins with it.
-    fn stands(&self, point: &Point, (procedure, position): (usize, usize)) -> bool {
-        let at = point.position as usize;
-        point.procedure as usize == procedure && (at == position || self.steps.first_of(procedure, at) == position)
     }
 
     fn global_name(&self, global: &Global) -> String {
@@ -127,6 +117,7 @@ impl Exploration<'_, '_> {
             Mode::Returned(..) => Some("returned"),
             Mode::Starting { .. } => Some("starting"),
             Mode::Waking(_) => Some("waking"),
+            Mode::Refusing { .. } => Some("refusing"),
             Mode::Ending => Some("ending"),
             Mode::Full => Some("full"),
             Mode::Probing(_) => Some("probing"),
@@ -162,31 +153,6 @@ impl Exploration<'_, '_> {
             }
         }
         name
-    }
-}
-
-/// The names of the properties of a program.
-pub fn property_names(program: &Program, deadlock: bool) -> Vec<String> {
-    let mut names = Vec::new();
-    for (number, procedure) in program.procedures.iter().enumerate() {
-        let assertions = procedure.statements.iter().enumerate();
-        let assertions = assertions.filter(|(_, statement)| matches!(statement.action, Action::Assert(_)));
-        names.extend(assertions.map(|(position, _)| assertion(program, (number, position))));
-    }
-    names.extend(program.unreachable.iter().map(|target| target.label.clone()));
-    names.extend(deadlock.then(|| DEADLOCK.to_owned()));
-    names
-}
-
-/// The name of the property that an assertion holds: its procedure and line, and its number, if it is not the first there.
-pub(in crate::boolean) fn assertion(program: &Program, (procedure, position): (usize, usize)) -> String {
-    let procedure = &program.procedures[procedure];
-    let line = procedure.statements[position].line;
-    let before = procedure.statements[..position].iter();
-    let before = before.filter(|other| other.line == line && matches!(other.action, Action::Assert(_))).count();
-    match before {
-        0 => format!("{}@{line}", procedure.name),
-        before => format!("{}@{line}.{}", procedure.name, before + 1),
     }
 }
 

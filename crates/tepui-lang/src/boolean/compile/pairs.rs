@@ -152,11 +152,10 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 let points: Vec<_> = points.map(|point| Point { position: position as u32, ..point }).collect();
                 let first = match points[..] {
                     // Local steps at the very beginning are not seen either.
-                    [point] => match self.steps.run_on((shared, Mode::Calm), point)[..] {
-                        [(_, settled)] if settled.stage == Stage::Running => settled,
-                        _ => self.steps.tidy(point),
+                    [point, ..] => match (&points[1..], &self.steps.run_on((shared, Mode::Calm), point)[..]) {
+                        ([], [(_, settled)]) => *settled,
+                        _ => Point { stage: Stage::Begin, ..point },
                     },
-                    [point, ..] => Point { stage: Stage::Begin, ..point },
                     [] => return Err(Uncompiled::Unsupported("a thread has no first point".to_owned())),
                 };
                 let mut threads = Threads { procedure, ..Threads::default() };
@@ -259,9 +258,12 @@ impl<'s, 'p> Exploration<'s, 'p> {
         let steps = self.steps.steps(change, frame);
         let count = steps.len();
         for ((shared, mode), effect) in steps {
-            let mode = match mode {
-                Mode::Starting { count, .. } if (from.live + count) as usize > places => Mode::Full,
-                mode => mode,
+            // Where there is no place for a thread, the one that starts it stays where it is.
+            let (mode, effect) = match mode {
+                Mode::Starting { count, .. } if (from.live + count) as usize > places => {
+                    (Mode::Full, Effect::Become(frame))
+                }
+                mode => (mode, effect),
             };
             let ends = self.creates && frame.root && matches!(effect, Effect::Leave);
             let Some(asleep) = self.asleep(from, frame.stage, &effect) else { continue };
@@ -320,25 +322,50 @@ impl<'s, 'p> Exploration<'s, 'p> {
 
     /// A thread that cannot move says so, where it is asked for deadlocks.
     fn probe(&mut self, kind: usize, (global, point): (u32, u32), frame: Point) {
-        let from = self.globals.list[global as usize];
-        let mode = match from.mode {
-            Mode::Calm => Mode::Calm,
-            Mode::Atomic if uninterrupted(&frame) => Mode::Atomic,
-            Mode::Probing(_) => Mode::Calm,
-            _ => return,
-        };
-        let counts = !matches!(frame.stage, Stage::Failed | Stage::Probed | Stage::Calling);
-        if !self.steps.options.deadlock || !counts || !self.steps.steps((from.shared, mode), frame).is_empty() {
+        if !self.steps.options.deadlock {
             return;
         }
-        let mode = match from.mode {
-            Mode::Atomic => Mode::Stuck,
-            Mode::Probing(count) => self.probed(count + 1),
-            _ => self.probed(1),
+        let from = self.globals.list[global as usize];
+        let (count, atomic) = match (from.mode, frame.stage) {
+            (Mode::Refusing { callee, count, atomic }, Stage::Calling) => {
+                if self.steps.refuses(from.shared, callee, frame) {
+                    self.say_blocked(kind, (global, point), count, atomic);
+                }
+                return;
+            }
+            (Mode::Calm, _) if !uninterrupted(&frame) => (0, false),
+            (Mode::Atomic, _) if uninterrupted(&frame) => (0, true),
+            (Mode::Probing(count), _) if !uninterrupted(&frame) => (count, false),
+            _ => return,
         };
+        match frame.stage {
+            Stage::Asleep => return self.say_blocked(kind, (global, point), count, atomic),
+            Stage::Running => {}
+            _ => return,
+        }
+        let mut steps = Vec::new();
+        self.steps.execute(from.shared, frame, &mut steps);
+        let returns = !frame.root && steps.iter().all(|(_, effect)| matches!(effect, Effect::Leave));
+        if steps.is_empty() {
+            self.say_blocked(kind, (global, point), count, atomic);
+        } else if returns && steps.iter().all(|((_, mode), _)| matches!(mode, Mode::Returned(..))) {
+            let mode = Mode::Refusing { callee: frame, count, atomic };
+            let to = self.globals.number(Global { mode, ..from });
+            let line = self.steps.line(&frame);
+            self.rule(kind, (global, point), to, pushdown::Action::Pop, line);
+            if self.kinds[kind].returns.entry(frame.procedure).or_default().insert(to) {
+                let frames = self.kinds[kind].frames.get(&frame.procedure).cloned().unwrap_or_default();
+                frames.list.into_iter().for_each(|below| self.add(kind, to, below));
+            }
+        }
+    }
+
+    fn say_blocked(&mut self, kind: usize, (global, point): (u32, u32), count: u32, atomic: bool) {
+        let from = self.globals.list[global as usize];
+        let mode = if atomic { Mode::Stuck } else { self.probed(count + 1) };
         let to = self.globals.number(Global { mode, ..from });
         let next = 1 + self.kinds[kind].points.number(PROBED);
-        let line = self.steps.line(&frame);
+        let line = self.steps.line(&self.kinds[kind].points.list[point as usize - 1]);
         self.rule(kind, (global, point), to, pushdown::Action::Overwrite(Symbol(next)), line);
         self.add(kind, to, next);
     }

@@ -3,27 +3,56 @@
 //! *Local steps.* A step that reads and writes local variables only, and that cannot be blocked, can be taken at once: no
 //! other thread can see whether it has been taken, and it can be taken whatever others do. So in every execution the
 //! local steps that follow a step may be moved directly behind it, and the states between them need not be there.
-//! Labels that must not be reached are the exception; and an endless loop of local steps must not swallow the step before
-//! it: where a way comes back to itself, the thread rests.
+//! Labels that must not be reached are the exception, and assertions that may fail; and an endless loop of local steps
+//! must not swallow the step before it.
 //!
 //! *Atomic sections.* While a thread is in one, no other moves. What happens there, up to a call or a return, is one
 //! step. If the thread is blocked inside, nothing can happen any more, and nothing is lost if the section was not entered
 //! at all, and the same holds for a loop without end; unless it is asked for deadlocks, and then the thread rests before
-//! steps that may be blocked, and in loops.
+//! steps that may be blocked.
+//!
+//! Whether a thread *rests* at a point depends on the point alone, never on the way to it: a proof lists the points at which
+//! threads rest, and its checker lets a thread pass all others ([`resting`]).
 
-use rustc_hash::FxHashMap;
-use tepui_model::program::{Action, Expression, Slot};
+use rustc_hash::FxHashSet;
+use tepui_model::program::{Action, Expression, Procedure, Slot};
 
 use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
+use crate::boolean::flow::Flow;
 
-/// How many points a step may pass: choices of values one after the other would lead to very many states at once.
-const FARTHEST: usize = 1_024;
+/// After how many points it is asked whether to stop.
+const LOOK_EVERY: usize = 1_024;
 
-/// What is known of a point that a thread has come to.
-struct Visit {
-    on_the_way: bool,
-    rests: bool,
+/// Positions at which a thread rests that others may interrupt, although the next step is a local one: they cut every loop
+/// of local steps, or a return without results leads there.
+pub(super) fn resting(procedure: &Procedure, flow: &Flow, returned_to: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let end = procedure.statements.len();
+    let mut rests = vec![false; end + 1];
+    for (position, statement) in procedure.statements.iter().enumerate() {
+        if matches!(statement.action, Action::Call { .. }) && returned_to(position) {
+            rests[flow.next[position]] = true;
+        }
+    }
+    // Depth first, in the order of the text: where a way of local steps comes back to itself, it does so at the head of a
+    // loop.
+    let local = |position: usize| procedure.statements.get(position).is_some_and(|s| is_local(&s.action));
+    let (mut entered, mut left) = (vec![false; end + 1], vec![false; end + 1]);
+    for first in 0..end {
+        let mut open = vec![(first, false)];
+        while let Some((position, leaves)) = open.pop() {
+            if leaves {
+                left[position] = true;
+            } else if entered[position] {
+                rests[position] |= !left[position];
+            } else if local(position) && !rests[position] {
+                entered[position] = true;
+                open.push((position, true));
+                open.extend(flow.successors(procedure, position).into_iter().rev().map(|next| (next, false)));
+            }
+        }
+    }
+    rests
 }
 
 impl Steps<'_> {
@@ -52,7 +81,7 @@ impl Steps<'_> {
         settled
     }
 
-    /// What becomes of a thread that goes on by itself. On a way that comes back to itself, the thread rests where it does.
+    /// What becomes of a thread that goes on by itself.
     pub(super) fn run_on(&self, change: Change, point: Point) -> Vec<(Change, Point)> {
         if self.options.keep_steps || !self.options.reduce {
             return vec![(change, self.tidy(point))];
@@ -61,37 +90,24 @@ impl Steps<'_> {
             return vec![(change, self.tidy(point))];
         }
         let mut settled = Vec::new();
-        // Where the thread has been: on the way that is followed, or on one that was followed to its end.
-        let mut seen: FxHashMap<(Change, Point), Visit> = FxHashMap::default();
-        let mut open = vec![(change, self.tidy(point), false)];
-        while let Some(((shared, mode), point, leaves)) = open.pop() {
-            let here = ((shared, mode), point);
-            if leaves {
-                seen.entry(here).and_modify(|visit| visit.on_the_way = false);
-                continue;
+        let mut seen: FxHashSet<(Change, Point)> = FxHashSet::default();
+        let mut open = vec![(change, self.tidy(point))];
+        while let Some(here @ ((shared, mode), point)) = open.pop() {
+            if !seen.insert(here) {
+                continue; // In an atomic section a loop without end is one that nobody sees; elsewhere there is none.
             }
-            let goes_on = seen.len() < FARTHEST && self.goes_on(mode, &point);
-            let rests = !goes_on || (mode == Mode::Calm || self.options.deadlock);
-            match seen.get_mut(&here) {
-                // In an atomic section, a loop without end is one that nobody sees.
-                Some(visit) if visit.on_the_way && rests && !visit.rests => {
-                    visit.rests = true;
-                    settled.push(here);
-                    continue;
-                }
-                Some(_) => continue,
-                None => drop(seen.insert(here, Visit { on_the_way: goes_on, rests: !goes_on })),
+            if seen.len().is_multiple_of(LOOK_EVERY) && (self.stop)() {
+                return Vec::new(); // Whoever asked looks, too.
             }
-            if !goes_on {
+            if !self.goes_on(mode, &point) {
                 settled.push(here);
                 continue;
             }
-            open.push(((shared, mode), point, true));
             let mut found = Vec::new();
             self.execute(shared, point, &mut found);
             for ((shared, mode), effect) in found.into_iter().rev() {
                 if let Effect::Become(next) = effect {
-                    open.push(((shared & self.kept.shared, mode), self.tidy(next), false));
+                    open.push(((shared & self.kept.shared, mode), self.tidy(next)));
                 }
             }
         }
@@ -106,18 +122,16 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether others can neither see nor hinder the next step of a thread.
+    /// Whether others can neither see nor hinder the next step of a thread, and it is not held up for another reason.
     pub(super) fn goes_on_alone(&self, point: &Point) -> bool {
-        let Some(action) = self.next_action(point) else { return false };
-        let local = |expression: &Expression| !reads_shared(expression);
+        let rests = self.rests[point.procedure as usize][point.position as usize];
+        !rests && self.next_action(point).is_some_and(|action| is_local(action) && !self.may_fail(action, point))
+    }
+
+    /// Whether a point is one at which an assertion may fail: one about shared variables, in some state.
+    fn may_fail(&self, action: &Action, point: &Point) -> bool {
         match action {
-            Action::Skip | Action::Goto(_) => true,
-            Action::Assign { targets, values, constraint: None } => {
-                let own = |target: &Option<Slot>| !matches!(target, Some(Slot::Shared(_)));
-                targets.iter().all(own) && values.iter().all(local)
-            }
-            Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),
-            Action::Dead(slots) => slots.iter().all(|slot| matches!(slot, Slot::Local(_))),
+            Action::Assert(condition) => reads_shared(condition) || self.fails_at(condition, point),
             _ => false,
         }
     }
@@ -134,11 +148,11 @@ impl Steps<'_> {
             | Action::Assign { .. }
             | Action::If(..)
             | Action::While(..)
-            | Action::Assert(_)
             | Action::AtomicBegin
             | Action::AtomicEnd
             | Action::Unlock(_)
             | Action::Dead(_) => true,
+            Action::Assert(_) => !self.may_fail(action, point),
             _ => false,
         }
     }
@@ -147,20 +161,17 @@ impl Steps<'_> {
     fn next_action(&self, point: &Point) -> Option<&Action> {
         let procedure = point.procedure as usize;
         let position = self.first_of(procedure, point.position as usize);
-        let watched = |at: usize| {
-            let targets = &self.program.unreachable;
-            targets.iter().any(|target| target.procedure == procedure && target.position == at)
+        let watched = || {
+            let mut targets = self.program.unreachable.iter().filter(|target| target.procedure == procedure);
+            targets.any(|target| self.stands(point, target.position))
         };
         // A thread that is about to enter an atomic block enters it with a step of its own.
         let enters = position != point.position as usize && !uninterrupted(point);
         let free = point.stage == Stage::Running
             && !enters
-            && !watched(position)
-            && !watched(point.position as usize)
+            && !watched()
             && self.program.procedures[procedure].enforced.is_none();
-        let inside = self.flows[procedure].atomics(position).next().is_some();
-        let action = self.action(&Point { position: position as u32, ..*point });
-        action.filter(|_| free && (inside == point.within || uninterrupted(point)))
+        self.action(&Point { position: position as u32, ..*point }).filter(|_| free)
     }
 
     /// A point without values that nobody will look at again.
@@ -188,4 +199,19 @@ fn reads_shared(expression: &Expression) -> bool {
     let mut shared = false;
     expression.slots(&mut |slot| shared |= matches!(slot, Slot::Shared(_)));
     shared
+}
+
+/// Whether a statement reads and writes local variables only, and cannot block.
+fn is_local(action: &Action) -> bool {
+    let local = |expression: &Expression| !reads_shared(expression);
+    match action {
+        Action::Skip | Action::Goto(_) => true,
+        Action::Assign { targets, values, constraint: None } => {
+            let own = |target: &Option<Slot>| !matches!(target, Some(Slot::Shared(_)));
+            targets.iter().all(own) && values.iter().all(local)
+        }
+        Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),
+        Action::Dead(slots) => slots.iter().all(|slot| matches!(slot, Slot::Local(_))),
+        _ => false,
+    }
 }

@@ -3,6 +3,7 @@
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Program, Slot, Variable};
 
 use super::layout::{Layout, Values};
+use super::settle::resting;
 use super::variables::Kept;
 use super::{Change, Effect, Mode, Options, Point, Stage, Uncompiled};
 use crate::boolean::flow::Flow;
@@ -16,7 +17,11 @@ pub(super) struct Steps<'p> {
     /// Whether frames are told when a procedure that they called returns, even if it returns nothing.
     always_tell: bool,
     pub(super) kept: Kept,
+    /// For each procedure the positions at which threads rest for want of another place.
+    pub(super) rests: Vec<Vec<bool>>,
     pub(super) options: Options,
+    /// Whether to stop.
+    pub(super) stop: &'p dyn Fn() -> bool,
 }
 
 /// The variables that an expression is about.
@@ -29,7 +34,11 @@ struct Scope {
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(program: &'p Program, options: Options) -> Result<Self, Uncompiled> {
+    pub(super) fn new(
+        program: &'p Program,
+        options: Options,
+        stop: &'p dyn Fn() -> bool,
+    ) -> Result<Self, Uncompiled> {
         let too_many = |place: &str| {
             Uncompiled::Unsupported(format!("the variables {place} take more than {} bits", Values::BITS))
         };
@@ -53,7 +62,16 @@ impl<'p> Steps<'p> {
             true => Kept::what_matters(program, &flows, &shared, &locals, options.keep_dead),
             false => Kept::all(program),
         };
-        let steps = Self { program, flows, shared, locals, always_tell, kept, options };
+        let rests = program.procedures.iter().zip(&flows).map(|(procedure, flow)| {
+            let untold = |call: usize| {
+                let Action::Call { procedure: called, .. } = &procedure.statements[call].action else { return false };
+                let inside = flow.atomics(call).next().is_some();
+                !always_tell && !inside && program.procedures[*called].results.is_empty()
+            };
+            resting(procedure, flow, &untold)
+        });
+        let rests = rests.collect();
+        let steps = Self { program, flows, shared, locals, always_tell, kept, rests, options, stop };
         steps.require_few_choices().map(|()| steps)
     }
 
@@ -118,6 +136,24 @@ impl<'p> Steps<'p> {
             }
             _ => position,
         }
+    }
+
+    /// Whether a thread at a point stands at a position: there, at an atomic block that begins there, or at the statement
+    /// that it executes next.
+    pub(super) fn stands(&self, point: &Point, position: usize) -> bool {
+        let (procedure, mut at) = (point.procedure as usize, point.position as usize);
+        let statements = &self.program.procedures[procedure].statements;
+        while at != position {
+            let Some(Action::Atomic(block)) = statements.get(at).map(|statement| &statement.action) else { return false };
+            at = block.first().copied().unwrap_or(self.flows[procedure].next[at]);
+        }
+        true
+    }
+
+    /// Whether an assertion about local variables may fail at a point.
+    pub(super) fn fails_at(&self, condition: &Expression, point: &Point) -> bool {
+        let scope = Scope { procedure: point.procedure as usize, shared: 0, locals: point.locals, new: (0, 0) };
+        self.values(condition, &scope).contains(&0)
     }
 
     /// The first points of a thread that runs a procedure.
@@ -253,7 +289,9 @@ impl<'p> Steps<'p> {
                 found.push(((shared, mode), Effect::Leave));
             }
             (Mode::Waking(_), Stage::Asleep) => {
-                found.push(((shared, mode), Effect::Become(Point { stage: Stage::Running, ..point })));
+                let awake = Point { stage: Stage::Running, ..point };
+                let points = self.run_on((shared, Mode::Calm), awake).into_iter();
+                found.extend(points.map(|(_, point)| ((shared, mode), Effect::Become(point))));
             }
             (Mode::Waking(atomic), Stage::Waking) => {
                 let mode = if atomic { Mode::Atomic } else { Mode::Calm };
@@ -294,14 +332,12 @@ impl<'p> Steps<'p> {
         let results: Vec<_> = (0..kinds.len()).map(|number| layout.get(results, number)).collect();
         let (shared, locals) = self.store(&scope, targets, &results);
         let point = Point { locals, insists, stage: Stage::Running, ..point };
-        self.go(shared, point, call, self.flows[procedure].next[call], found);
+        self.go(shared, point, self.flows[procedure].next[call], found);
     }
 
     /// A thread goes on at a position of the same procedure, after it has executed a statement.
-    fn go(&self, shared: Values, point: Point, from: usize, to: usize, found: &mut Vec<(Change, Effect)>) {
-        let flow = &self.flows[point.procedure as usize];
-        let outermost = |position: usize| flow.atomics(position).last();
-        let within = outermost(from).is_some() && outermost(from) == outermost(to);
+    fn go(&self, shared: Values, point: Point, to: usize, found: &mut Vec<(Change, Effect)>) {
+        let within = self.flows[point.procedure as usize].atomics(to).next().is_some();
         let point = Point { position: to as u32, within, ..point };
         if self.enforced(&point, shared) {
             found.push(((shared, mode_of(&point)), Effect::Become(point)));
@@ -323,25 +359,25 @@ impl<'p> Steps<'p> {
         let may = |condition: &Expression, value: u32| self.values(condition, &scope).contains(&value);
         let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
         match action {
-            Action::Skip => self.go(shared, point, position, next, found),
-            Action::Goto(targets) => targets.iter().for_each(|&to| self.go(shared, point, position, to, found)),
+            Action::Skip => self.go(shared, point, next, found),
+            Action::Goto(targets) => targets.iter().for_each(|&to| self.go(shared, point, to, found)),
             Action::Assign { targets, values, constraint } => {
                 for values in self.all_values(values, &scope) {
                     let new = self.store(&scope, targets, &values);
                     let holds = |constraint| self.values(constraint, &Scope { new, ..scope }).contains(&1);
                     if constraint.as_ref().is_none_or(holds) {
-                        self.go(new.0, Point { locals: new.1, ..point }, position, next, found);
+                        self.go(new.0, Point { locals: new.1, ..point }, next, found);
                     }
                 }
             }
             Action::Assume(condition) | Action::Wait(condition) => {
                 if may(condition, 1) {
-                    self.go(shared, point, position, next, found);
+                    self.go(shared, point, next, found);
                 }
             }
             Action::Assert(condition) => {
                 if may(condition, 1) {
-                    self.go(shared, point, position, next, found);
+                    self.go(shared, point, next, found);
                 }
                 if may(condition, 0) {
                     let failed = Point { position: position as u32, locals: 0, stage: Stage::Failed, ..point };
@@ -350,40 +386,43 @@ impl<'p> Steps<'p> {
             }
             Action::If(condition, then, otherwise) => {
                 if may(condition, 1) {
-                    self.go(shared, point, position, first(then, next), found);
+                    self.go(shared, point, first(then, next), found);
                 }
                 if may(condition, 0) {
-                    self.go(shared, point, position, first(otherwise, next), found);
+                    self.go(shared, point, first(otherwise, next), found);
                 }
             }
             Action::While(condition, body) => {
                 if may(condition, 1) {
-                    self.go(shared, point, position, first(body, position), found);
+                    self.go(shared, point, first(body, position), found);
                 }
                 if may(condition, 0) {
-                    self.go(shared, point, position, next, found);
+                    self.go(shared, point, next, found);
                 }
             }
             Action::Atomic(_) => {}
             Action::AtomicBegin | Action::AtomicEnd => {
                 let insists = matches!(action, Action::AtomicBegin);
-                self.go(shared, Point { insists, ..point }, position, next, found);
+                self.go(shared, Point { insists, ..point }, next, found);
             }
             Action::Lock(slot) => {
                 if self.read(*slot, procedure, shared, point.locals) == 0 {
                     let (shared, locals) = self.store(&scope, &[Some(*slot)], &[1]);
-                    self.go(shared, Point { locals, ..point }, position, next, found);
+                    self.go(shared, Point { locals, ..point }, next, found);
                 }
             }
             Action::Unlock(slot) => {
                 let (shared, locals) = self.store(&scope, &[Some(*slot)], &[0]);
-                self.go(shared, Point { locals, ..point }, position, next, found);
+                self.go(shared, Point { locals, ..point }, next, found);
             }
             Action::Call { procedure: called, arguments, .. } => {
                 let under = point.under || flow.atomics(position).next().is_some();
                 let told = self.is_told(*called, under);
                 let caller = match told {
-                    true => Point { position: position as u32, stage: Stage::Calling, within: false, ..point },
+                    true => {
+                        let flags = Point { within: false, insists: false, ..point };
+                        Point { position: position as u32, stage: Stage::Calling, ..flags }
+                    }
                     false => Point { position: next as u32, within: false, ..point },
                 };
                 for arguments in self.all_values(arguments, &scope) {
@@ -400,25 +439,25 @@ impl<'p> Steps<'p> {
             Action::Start { procedure: started, arguments, count } => {
                 for arguments in self.all_values(arguments, &scope) {
                     if let Some(&first) = self.first(*started, &arguments).first() {
-                        self.start((shared, point), (position, next), (first, true), *count, found);
+                        self.start((shared, point), next, (first, true), *count, found);
                     }
                 }
             }
             Action::StartAt(to) => {
                 let flags = Point { root: true, under: false, within: false, insists: false, ..point };
                 let first = Point { position: *to as u32, ..flags };
-                self.start((shared, point), (position, next), (first, false), 1, found);
+                self.start((shared, point), next, (first, false), 1, found);
             }
             Action::EndThread if point.root => found.push(((shared, Mode::Calm), Effect::Leave)),
             Action::EndThread => found.push(((shared, Mode::Ending), Effect::Leave)),
             Action::Sleep => {
                 let first = found.len();
-                self.go(shared, point, position, next, found);
+                self.go(shared, point, next, found);
                 found[first..].iter_mut().for_each(|(_, effect)| set_stage(effect, Stage::Asleep));
             }
             Action::Broadcast => {
                 let first = found.len();
-                self.go(shared, point, position, next, found);
+                self.go(shared, point, next, found);
                 for ((_, mode), effect) in &mut found[first..] {
                     *mode = Mode::Waking(*mode == Mode::Atomic);
                     set_stage(effect, Stage::Waking);
@@ -430,10 +469,23 @@ impl<'p> Steps<'p> {
                 let values: Vec<_> = slots.iter().map(any).collect();
                 for values in self.all_values(&values, &scope) {
                     let (shared, locals) = self.store(&scope, &targets, &values);
-                    self.go(shared, Point { locals, ..point }, position, next, found);
+                    self.go(shared, Point { locals, ..point }, next, found);
                 }
             }
         }
+    }
+
+    /// For each procedure and position of a call whose results nobody stores, where it goes on.
+    pub(super) fn going_on(&self) -> Vec<Vec<Option<usize>>> {
+        let procedures = self.program.procedures.iter().zip(&self.flows);
+        let next = |action: &Action, next: usize| match action {
+            Action::Call { targets, .. } if targets.iter().all(Option::is_none) => Some(next),
+            _ => None,
+        };
+        let each = procedures.map(|(procedure, flow)| {
+            procedure.statements.iter().zip(&flow.next).map(|(statement, &after)| next(&statement.action, after)).collect()
+        });
+        each.collect()
     }
 
     /// Whether a frame has to do something when a procedure that it calls, maybe from an atomic block, returns.
@@ -461,13 +513,13 @@ impl<'p> Steps<'p> {
     fn start(
         &self,
         (shared, point): (Values, Point),
-        (position, next): (usize, usize),
+        next: usize,
         (first, fresh): (Point, bool),
         count: u32,
         found: &mut Vec<(Change, Effect)>,
     ) {
         let before = found.len();
-        self.go(shared, point, position, next, found);
+        self.go(shared, point, next, found);
         for ((_, mode), _) in &mut found[before..] {
             *mode = Mode::Starting { first, fresh, count, atomic: *mode == Mode::Atomic };
         }
@@ -485,7 +537,21 @@ impl<'p> Steps<'p> {
             1 => Mode::Calm,
             _ => Mode::Starting { first, fresh, count: count - 1, atomic },
         };
-        points.into_iter().map(|point| ((shared, mode), self.tidy(point))).collect()
+        let points = points.into_iter().flat_map(|point| self.run_on((shared, Mode::Calm), point));
+        points.map(|(_, point)| ((shared, mode), point)).collect()
+    }
+
+    /// Whether a frame that waits has no use for anything that a procedure may return.
+    pub(super) fn refuses(&self, shared: Values, callee: Point, waiting: Point) -> bool {
+        let mut returned = Vec::new();
+        self.execute(shared, callee, &mut returned);
+        returned.into_iter().all(|((shared, mode), _)| {
+            let mut found = Vec::new();
+            if let Mode::Returned(results, insists) = mode {
+                self.take_results((shared, waiting), results, insists, &mut found);
+            }
+            found.is_empty()
+        })
     }
 }
 

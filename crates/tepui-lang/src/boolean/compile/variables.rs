@@ -45,7 +45,8 @@ impl Kept {
         let relevant = Relevant::of(program, &constants);
         let mut kept = Self::all(program);
         // To keep a constant costs nothing, and what was folded is still evaluated.
-        let matters = |&number: &usize| relevant.shared[number] || constants[number].is_some();
+        // Where dead values are kept, they are right, so that what they come from matters, too.
+        let matters = |&number: &usize| keep_dead || relevant.shared[number] || constants[number].is_some();
         kept.shared = shared.mask((0..program.shared.len()).filter(matters));
         for (number, procedure) in program.procedures.iter().enumerate() {
             let matters = locals[number].mask((0..procedure.locals.len()).filter(|&l| relevant.locals[number][l]));

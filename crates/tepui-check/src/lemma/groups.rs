@@ -1,19 +1,18 @@
 //! Threads that are interchangeable.
 //!
-//! Nobody is trusted for that: the threads of a group must have the same number of symbols, the same set of rules and
-//! equal initial stacks. Names, lines, and the order and repetition of rules do not matter.
+//! Nobody is trusted for that: [`System::alike`] says whether two threads can be exchanged in every run of the model.
 //!
 //! Two views are of one *orbit* if they differ by permutations of words within groups. The row that stands for an orbit,
 //! its *canonical* row, has the cells of each group in ascending order along the group's threads.
 
 use std::iter::successors;
 
-use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::{Lemma, LemmaThread};
-use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
+
+use super::System;
 
 /// Which threads of a lemma are interchangeable. A thread like no other is a group by itself.
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// For each thread the first one of its group.
     leaders: Vec<usize>,
     /// For each thread the one before and the one after it in its group; the thread itself, where there is none.
@@ -25,18 +24,16 @@ pub(super) struct Groups {
 impl Groups {
     /// The groups that a lemma claims, if its threads are interchangeable indeed. There are as many threads in the lemma
     /// as in the model.
-    pub(super) fn new(model: &Model, lemma: &Lemma) -> Result<Self, String> {
+    pub(super) fn new(system: &impl System, lemma: &Lemma) -> Result<Self, String> {
         let alone: Vec<_> = (0..lemma.threads.len()).collect();
         let neighbours = alone.iter().map(|&thread| (thread, thread)).collect();
         let mut groups = Self { leaders: alone.clone(), neighbours, led: Vec::new() };
         let mut last = alone;
-        let mut rules = FxHashMap::default();
         for (thread, part) in lemma.threads.iter().enumerate() {
             let Some(leader) = part.like else { continue };
-            let place = |reason: &str| format!("thread {} {reason}", model.threads()[thread].name);
+            let place = |reason: &str| format!("thread {} {reason}", system.thread_name(thread));
             follows(lemma, thread, leader, part).map_err(place)?;
-            let leaders_rules = rules.entry(leader).or_insert_with(|| meanings(&model.threads()[leader]));
-            behaves_like(model, thread, leader, leaders_rules).map_err(place)?;
+            system.alike(thread, leader).map_err(place)?;
             if last[leader] == leader {
                 groups.led.push(leader);
             }
@@ -49,29 +46,29 @@ impl Groups {
     }
 
     /// The first thread of a thread's group, where the words of the group are listed.
-    pub(super) fn leader(&self, thread: usize) -> usize {
+    pub(crate) fn leader(&self, thread: usize) -> usize {
         self.leaders[thread]
     }
 
     /// The threads of a group from its leader on.
-    pub(super) fn members(&self, leader: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn members(&self, leader: usize) -> impl Iterator<Item = usize> {
         successors(Some(leader), |&thread| Some(self.neighbours[thread].1).filter(|&after| after != thread))
     }
 
     /// Whether every thread is a group by itself.
-    pub(super) fn are_trivial(&self) -> bool {
+    pub(crate) fn are_trivial(&self) -> bool {
         self.led.is_empty()
     }
 
     /// Whether a thread is a group by itself.
-    pub(super) fn is_alone(&self, thread: usize) -> bool {
+    pub(crate) fn is_alone(&self, thread: usize) -> bool {
         let (before, after) = self.neighbours[thread];
         before == after
     }
 
     /// Whether the thread before in the group has the same word. In a canonical row it is enough to look at the first of
     /// equal ones.
-    pub(super) fn repeats(&self, row: &[u32], thread: usize) -> bool {
+    pub(crate) fn repeats(&self, row: &[u32], thread: usize) -> bool {
         let (before, _) = self.neighbours[thread];
         before != thread && row[before + 1] == row[thread + 1]
     }
@@ -138,29 +135,4 @@ fn follows(lemma: &Lemma, thread: usize, leader: usize, part: &LemmaThread) -> R
         true => Ok(()),
         false => Err("is like another, but has lists of its own"),
     }
-}
-
-/// Whether a thread can be exchanged with another in every run of the model.
-fn behaves_like(model: &Model, thread: usize, leader: usize, rules: &[Meaning]) -> Result<(), &'static str> {
-    let (threads, stacks) = (model.threads(), &model.init().stacks);
-    if threads[thread].symbol_count() != threads[leader].symbol_count() {
-        return Err("has another number of symbols than the one it is said to be like");
-    }
-    if meanings(&threads[thread]) != rules {
-        return Err("has other rules than the one it is said to be like");
-    }
-    match stacks[thread] == stacks[leader] {
-        true => Ok(()),
-        false => Err("starts with another stack than the one it is said to be like"),
-    }
-}
-
-type Meaning = (Shared, Symbol, Shared, Action);
-
-/// What a thread can do: its rules as a set.
-fn meanings(thread: &Thread) -> Vec<Meaning> {
-    let mut meanings: Vec<_> = thread.rules.iter().map(|rule| (rule.from, rule.top, rule.to, rule.action)).collect();
-    meanings.sort_unstable();
-    meanings.dedup();
-    meanings
 }

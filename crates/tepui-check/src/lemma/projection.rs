@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::Rows;
 use tepui_model::pushdown::Symbol;
 
-use super::lemma::Checked;
+use super::Checked;
 use super::table::Index;
 
 /// The views of an earlier lemma, cut to the depth that a later one can see. Built when first asked.
@@ -39,16 +39,16 @@ impl<'c, 'a> Exclusion<'c, 'a> {
         Self { earlier, later, depth, built: None, row: Vec::new() }
     }
 
-    /// Whether a view of the later lemma's depth is excluded: a row in which one thread has a word of its own.
-    pub(super) fn excludes(&mut self, row: &[u32], (changed, word): (usize, &[Symbol])) -> bool {
+    /// Whether a view of the later lemma's depth is excluded: a row in which one thread may have a word of its own.
+    pub(super) fn excludes(&mut self, row: &[u32], own: Option<(usize, &[Symbol])>) -> bool {
         let (earlier, later, depth) = (self.earlier, self.later, self.depth);
         let projection = self.built.get_or_insert_with(|| Projection::new(earlier, later, depth));
         self.row.clear();
         self.row.push(row[0]);
         for thread in 0..row.len() - 1 {
-            let number = match thread == changed {
-                true => projection.words.get(cut(word, depth)).copied(),
-                false => projection.later[later.groups.leader(thread)][row[thread + 1] as usize],
+            let number = match own.filter(|(changed, _)| *changed == thread) {
+                Some((_, word)) => projection.words.get(cut(word, depth)).copied(),
+                None => projection.later[later.groups.leader(thread)][row[thread + 1] as usize],
             };
             let Some(number) = number else { return true };
             self.row.push(number);

@@ -1,0 +1,612 @@
+//! One lemma: is its set of views inductive, relative to the lemmas before it?
+//!
+//! Claim, proved by induction over the steps of an execution: the view of every reachable state is in the lemma's
+//! set, and whatever lies directly below a word of `depth` real symbols, anywhere in a reachable stack, is listed as
+//! *below* that word.
+//!
+//! * At the start: the initial view is in the set, and every stretch of `depth + 1` symbols of an initial stack is
+//!   listed.
+//! * A step changes the top of one stack. An overwrite or a push leads to one definite view, a pop to one for each
+//!   symbol listed below the popped word. Each of these views must be in the set, unless an earlier lemma, which has
+//!   been proved for all reachable states, excludes it. And every new stretch of `depth + 1` symbols must be listed:
+//!   after an overwrite or a push, the changed topmost word has below it what the old one had.
+//!
+//! A lemma may have groups of interchangeable threads, see [`Groups`]. A row stands for its orbit then, and the set is
+//! that of all views in the orbits of the rows. Let a permutation move the stacks of a state within the groups.
+//!
+//! * What it makes of a reachable state is reachable as well. It makes an initial state an initial state, because the
+//!   threads of a group start alike; and it makes a step of one thread a step of another of the group, which has the rule
+//!   too.
+//! * Hence the canonical rows are enough. Let a step lead from a reachable state to a next one, and let the view of the
+//!   first be in the set. Some permutation makes this view a row, and if several threads of a group have the word of the
+//!   thread that moves, it makes that one the first of them. The permuted states are reachable, a step leads from one to
+//!   the other, and so the view of the permuted next state is among the results that are looked at for this row. It is
+//!   of the same orbit as the view of the next state itself: if the canonical row of the orbit is there, both are in the
+//!   set.
+//! * If that row is not there, it is enough that an earlier lemma excludes one view of the orbit, whatever groups the
+//!   earlier lemma has: this view is the view of another permutation of the next state, which would be reachable too.
+//!   The one that is tried is the missing row itself, in which a word without a number comes last in its group.
+//! * What lies below a word is listed once for a group. It lies there in the permuted states as well, in the stack of
+//!   another thread of the group, and what is new there is looked at in the same step.
+//! * A reachable state whose view a pattern matches has its view in the orbit of a row. So a row avoids a pattern if no
+//!   permutation of it matches: if in some group more threads are wanted with a symbol on top than have it.
+//!
+//! What a step does depends on the shared state and one thread's word only, so it is worked out once for each such
+//! pair, and for each view it remains to look up the results. Where the steps come from, [`System`] says: from the rules
+//! of a pushdown system, or from the interpreter of programs.
+//!
+//! Some steps of programs change other threads, too. A thread that is started takes *any* place whose stack is empty, so
+//! the view must be in the set for each of them; then what earlier lemmas exclude does not depend on who takes which
+//! place. Threads that are woken all change at once. A frame that waits may become another one when a procedure returns
+//! to it: then what lay below it must be listed below what it becomes.
+
+mod groups;
+mod projection;
+mod table;
+
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use tepui_cert::pushdown::Lemma;
+use tepui_model::pushdown::Symbol;
+
+use crate::Rejected;
+pub(crate) use groups::Groups;
+use projection::Exclusion;
+use table::Index;
+
+/// A word: the topmost symbols of a stack, top first.
+pub(crate) type Word<'a> = &'a [Symbol];
+
+/// A shared state or a symbol that a certificate does not have.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// After how many rows the caller is asked whether to stop.
+const LOOK_EVERY: usize = 1_024;
+
+/// What the check of a lemma has to know of a model: its threads, and what they do.
+pub(crate) trait System {
+    /// Whether a thread may have to wait for another one that must not be interrupted.
+    const TURNS: bool;
+
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+    /// How many symbols a thread has, the marker included.
+    fn symbols(&self, thread: usize) -> u32;
+    /// How many shared states there are.
+    fn shared_states(&self) -> u32;
+    /// Whether a thread can be exchanged with another in every run of the model; if not, why.
+    fn alike(&self, thread: usize, leader: usize) -> Result<(), &'static str>;
+    /// The states at the start: a shared state and for each thread its stack, top first, without the marker.
+    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)];
+    /// What a thread may do in a shared state with a symbol on top.
+    fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move>;
+    /// What a symbol becomes that comes to light, and the shared state with it.
+    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)>;
+    /// Whether no other thread may move as long as a symbol is on top.
+    fn is_uninterrupted(&self, top: Symbol) -> bool;
+    /// What a symbol on top may become when all that sleep are woken; none, if it does not sleep.
+    fn woken(&self, top: Symbol) -> Option<Vec<Symbol>>;
+    /// Whether to stop.
+    fn stop(&self) -> bool;
+
+    /// The name of a thread.
+    fn thread_name(&self, thread: usize) -> String;
+    /// A symbol, for people.
+    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String;
+    /// A shared state, for people.
+    fn show_shared(&self, shared: u32) -> String;
+    /// A state at the start, for people.
+    fn show_initial(&self, number: usize) -> String;
+    /// What is done, for people.
+    fn show_move(&self, thread: usize, step: &Move) -> String;
+}
+
+/// What a thread does.
+pub(crate) struct Move {
+    /// The shared state afterwards.
+    pub(crate) to: u32,
+    /// What becomes of its stack.
+    pub(crate) change: Change,
+    /// What becomes of other threads.
+    pub(crate) others: Option<Others>,
+    /// Which rule or result it is, as the system counts.
+    pub(crate) number: usize,
+}
+
+/// What becomes of a stack.
+pub(crate) enum Change {
+    /// Its top is removed.
+    Pop,
+    /// Its top is replaced.
+    Overwrite(Symbol),
+    /// Its top is replaced by two symbols.
+    Push {
+        /// The new top.
+        top: Symbol,
+        /// What lies below it.
+        below: Symbol,
+    },
+    /// It is emptied.
+    Clear,
+}
+
+/// What becomes of other threads.
+pub(crate) enum Others {
+    /// Threads are started: for each of them the symbols with which it may begin.
+    Start(Vec<Vec<Symbol>>),
+    /// All that sleep are woken.
+    Wake,
+}
+
+/// A lemma that has been proved.
+pub(crate) struct Checked<'a> {
+    pub(crate) lemma: &'a Lemma,
+    pub(crate) groups: Groups,
+    index: Index,
+    /// The words and what lies below them, at the leader of each group.
+    words: Vec<FxHashMap<Word<'a>, u32>>,
+    below: Vec<FxHashMap<Word<'a>, Vec<Symbol>>>,
+}
+
+/// What one move makes of a thread's word.
+struct Consequence {
+    step: Rc<Move>,
+    to: u32,
+    /// The number of the new word, if it has one.
+    known: Option<u32>,
+    word: Vec<Symbol>,
+}
+
+/// Why a lemma is not accepted.
+enum Trouble {
+    /// What is wrong.
+    Wrong(String),
+    /// The caller wanted it to end.
+    Stopped,
+}
+
+impl From<String> for Trouble {
+    fn from(reason: String) -> Self {
+        Self::Wrong(reason)
+    }
+}
+
+/// Checks lemmas, each relative to those before it.
+pub(crate) fn check_lemmas<'a>(system: &impl System, lemmas: &'a [Lemma]) -> Result<Vec<Checked<'a>>, Rejected> {
+    let mut proved: Vec<Checked<'_>> = Vec::new();
+    for (number, lemma) in lemmas.iter().enumerate() {
+        let place = format!("lemma {}", number + 1);
+        proved.push(check(system, lemma, &proved).map_err(|trouble| match trouble {
+            Trouble::Wrong(reason) => Rejected::new(place, reason),
+            Trouble::Stopped => Rejected::stopped(place),
+        })?);
+    }
+    Ok(proved)
+}
+
+/// Checks a lemma; the error says at which view and step it fails.
+fn check<'a, S: System>(
+    system: &S,
+    lemma: &'a Lemma,
+    earlier: &[Checked<'a>],
+) -> Result<Checked<'a>, Trouble> {
+    let checked = Checked::well_formed(system, lemma)?;
+    checked.holds_initially(system)?;
+    checked.is_closed(system, earlier)?;
+    Ok(checked)
+}
+
+impl<'a> Checked<'a> {
+    /// The number of views, or the largest number if there are more.
+    pub(crate) fn views(&self) -> u64 {
+        match self.groups.are_trivial() {
+            true => self.orbits() as u64,
+            false => self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row))),
+        }
+    }
+
+    /// The number of orbits.
+    pub(crate) fn orbits(&self) -> usize {
+        self.lemma.views.len()
+    }
+
+    /// The depth of the views.
+    pub(crate) fn depth(&self) -> u32 {
+        self.lemma.depth
+    }
+
+    /// The symbols of a word.
+    pub(crate) fn word(&self, thread: usize, number: u32) -> Word<'a> {
+        &self.lemma.threads[self.groups.leader(thread)].words[number as usize]
+    }
+
+    /// What may lie below a word that is not the whole of a stack.
+    pub(crate) fn beneath(&self, thread: usize, word: Word<'_>) -> &[Symbol] {
+        match self.is_open(word) {
+            true => self.below[self.groups.leader(thread)].get(word).map_or(&[][..], Vec::as_slice),
+            false => &[],
+        }
+    }
+
+    /// Whether something lies below a word.
+    fn is_open(&self, word: Word<'_>) -> bool {
+        word.len() == self.lemma.depth as usize && word.last().is_some_and(|last| !last.is_bottom())
+    }
+
+    fn well_formed(system: &impl System, lemma: &'a Lemma) -> Result<Self, String> {
+        let threads = system.threads();
+        if lemma.depth == 0 || lemma.threads.len() != threads || lemma.views.width() != threads + 1 {
+            return Err(format!("it does not have the shape of a lemma about {threads} threads"));
+        }
+        let groups = Groups::new(system, lemma)?;
+        let (mut words, mut below) = (Vec::new(), Vec::new());
+        for (thread, part) in lemma.threads.iter().enumerate() {
+            let (symbols, name) = (system.symbols(thread), || system.thread_name(thread));
+            if let Some(word) = part.words.iter().find(|word| !is_word(word, lemma.depth, symbols)) {
+                return Err(format!("thread {} has no word {}", name(), show_word(system, thread, word)));
+            }
+            words.push(part.words.iter().map(Vec::as_slice).zip(0..).collect::<FxHashMap<_, _>>());
+            if part.below.iter().flat_map(|(_, listed)| listed).any(|symbol| symbol.0 >= symbols) {
+                return Err(format!("thread {} lists a symbol that does not exist", name()));
+            }
+            let listed = part.below.iter().map(|(word, symbols)| (word.as_slice(), as_set(symbols)));
+            below.push(listed.collect::<FxHashMap<_, _>>());
+            if words[thread].len() != part.words.len() || below[thread].len() != part.below.len() {
+                return Err(format!("thread {} lists a word twice", name()));
+            }
+        }
+        check_rows(system, lemma, &groups)?;
+        let index = Index::of(&lemma.views).map_err(|row| format!("row {} occurs twice", row + 1))?;
+        Ok(Self { lemma, groups, index, words, below })
+    }
+
+    fn holds_initially(&self, system: &impl System) -> Result<(), String> {
+        let depth = self.lemma.depth as usize;
+        for (number, (shared, stacks)) in system.initial().iter().enumerate() {
+            let mut row = vec![*shared];
+            for (thread, stack) in stacks.iter().enumerate() {
+                let stack: Vec<_> = stack.iter().copied().chain([Symbol::BOTTOM]).collect();
+                for stretch in stack.windows(depth.saturating_add(1)) {
+                    self.require_below(system, thread, &stretch[..depth], stretch[depth]).map_err(|missing| {
+                        format!("the initial stack of {}: {missing}", system.thread_name(thread))
+                    })?;
+                }
+                let word = &stack[..depth.min(stack.len())];
+                row.push(self.words[self.groups.leader(thread)].get(word).copied().unwrap_or(NOWHERE));
+            }
+            self.groups.sort(&mut row);
+            if !self.index.contains(&self.lemma.views, &row) {
+                return Err(format!("the initial view, that of {}, is missing", system.show_initial(number)));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_closed<S: System>(&self, system: &S, earlier: &[Self]) -> Result<(), Trouble> {
+        let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
+        let mut memo: FxHashMap<(usize, u32, u32), Vec<Consequence>> = FxHashMap::default();
+        let mut next = Vec::new();
+        for (number, row) in self.lemma.views.iter().enumerate() {
+            if number.is_multiple_of(LOOK_EVERY) && system.stop() {
+                return Err(Trouble::Stopped);
+            }
+            next.clear();
+            next.extend_from_slice(row);
+            let holders = if S::TURNS { self.holders(system, row) } else { Holders::Nobody };
+            for thread in (0..system.threads()).filter(|&thread| !self.groups.repeats(row, thread)) {
+                if !holders.let_move(thread) {
+                    continue;
+                }
+                let pair = (self.groups.leader(thread), row[0], row[thread + 1]);
+                let consequences = match memo.entry(pair) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(vacant) => {
+                        let found = self.consequences(system, pair);
+                        if system.stop() {
+                            return Err(Trouble::Stopped);
+                        }
+                        let blame = |(step, reason): (Rc<Move>, String)| {
+                            self.blame(system, row, (thread, &step), &reason)
+                        };
+                        vacant.insert(found.map_err(blame)?)
+                    }
+                };
+                let mut place = thread;
+                for consequence in consequences.iter() {
+                    next[0] = consequence.to;
+                    place = self.groups.put(&mut next, place, consequence.known.unwrap_or(NOWHERE));
+                    if let Some(others) = &consequence.step.others {
+                        self.joint(system, (&next, place), others, &mut exclusions)
+                            .map_err(|reason| self.blame(system, row, (thread, &consequence.step), &reason))?;
+                        continue;
+                    }
+                    if consequence.known.is_some() && self.index.contains(&self.lemma.views, &next) {
+                        continue;
+                    }
+                    let changed = (place, consequence.word.as_slice());
+                    if !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&next, Some(changed))) {
+                        let missing = format!("leads to {}, which is missing", self.show_with(system, &next, changed));
+                        return Err(self.blame(system, row, (thread, &consequence.step), &missing).into());
+                    }
+                }
+                next[0] = row[0];
+                self.groups.put(&mut next, place, row[thread + 1]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Who must not be interrupted.
+    fn holders(&self, system: &impl System, row: &[u32]) -> Holders {
+        let holds = |thread: &usize| system.is_uninterrupted(self.word(*thread, row[thread + 1])[0]);
+        let mut holders = (0..row.len() - 1).filter(holds);
+        match (holders.next(), holders.next()) {
+            (None, _) => Holders::Nobody,
+            (Some(holder), None) => Holders::One(holder),
+            (Some(_), Some(_)) => Holders::Several,
+        }
+    }
+
+    /// All that the threads of a leader's group can do in a shared state with a word. The error names the move that
+    /// brings something below a word that is not listed there.
+    fn consequences(
+        &self,
+        system: &impl System,
+        (leader, shared, word): (usize, u32, u32),
+    ) -> Result<Vec<Consequence>, (Rc<Move>, String)> {
+        let depth = self.lemma.depth as usize;
+        let word = self.word(leader, word);
+        let beneath = self.beneath(leader, word);
+        let mut found = Vec::new();
+        for step in system.moves(leader, shared, word[0]) {
+            let step = Rc::new(step);
+            let unlisted = |missing: String| (Rc::clone(&step), missing);
+            let with_top = |top: &[Symbol]| -> Vec<Symbol> { top.iter().chain(&word[1..]).copied().collect() };
+            let mut results = Vec::new();
+            match step.change {
+                Change::Pop => {
+                    let lower: Vec<Vec<Symbol>> = match self.is_open(word) {
+                        true => beneath.iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
+                        false => vec![word[1..].to_vec()],
+                    };
+                    for lower in lower {
+                        for (to, top) in system.revealed(&step, lower[0]) {
+                            let mut changed = lower.clone();
+                            changed[0] = top;
+                            if top != lower[0] {
+                                for &symbol in self.beneath(leader, &lower) {
+                                    self.require_below(system, leader, &changed, symbol).map_err(unlisted)?;
+                                }
+                            }
+                            results.push((to, changed));
+                        }
+                    }
+                }
+                Change::Overwrite(symbol) => {
+                    let changed = with_top(&[symbol]);
+                    for &symbol in beneath {
+                        self.require_below(system, leader, &changed, symbol).map_err(unlisted)?;
+                    }
+                    results.push((step.to, changed));
+                }
+                Change::Push { top, below } => {
+                    let lower = with_top(&[below]);
+                    for &symbol in beneath {
+                        self.require_below(system, leader, &lower, symbol).map_err(unlisted)?;
+                    }
+                    let mut pushed = with_top(&[top, below]);
+                    if pushed.len() > depth {
+                        self.require_below(system, leader, &pushed[..depth], pushed[depth]).map_err(unlisted)?;
+                        pushed.truncate(depth);
+                    }
+                    results.push((step.to, pushed));
+                }
+                Change::Clear => results.push((step.to, vec![Symbol::BOTTOM])),
+            }
+            found.extend(results.into_iter().map(|(to, word)| {
+                let known = self.words[leader].get(word.as_slice()).copied();
+                Consequence { step: Rc::clone(&step), to, known, word }
+            }));
+        }
+        Ok(found)
+    }
+
+    /// The rest of a step that changes several threads: all views that it leads to must be there or be excluded.
+    fn joint(
+        &self,
+        system: &impl System,
+        (row, mover): (&[u32], usize),
+        others: &Others,
+        exclusions: &mut [Exclusion<'_, '_>],
+    ) -> Result<(), String> {
+        if row[mover + 1] == NOWHERE {
+            return Err("leads to a view that is missing".to_owned());
+        }
+        let mut rows = vec![row.to_vec()];
+        match others {
+            Others::Start(threads) => {
+                for symbols in threads {
+                    rows = self.started(system, &rows, symbols)?;
+                }
+            }
+            Others::Wake => {
+                for thread in (0..row.len() - 1).filter(|&thread| thread != mover) {
+                    rows = self.woken(system, &rows, thread)?;
+                }
+            }
+        }
+        for mut row in rows {
+            self.groups.sort(&mut row);
+            let there = self.index.contains(&self.lemma.views, &row);
+            if !there && !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&row, None)) {
+                return Err(format!("leads to {}, which is missing", self.show(system, &row)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A thread begins with one of some symbols in any place that is empty.
+    fn started(&self, system: &impl System, rows: &[Vec<u32>], symbols: &[Symbol]) -> Result<Vec<Vec<u32>>, String> {
+        let mut found = Vec::new();
+        for row in rows {
+            let is_empty = |&thread: &usize| self.word(thread, row[thread + 1]) == [Symbol::BOTTOM];
+            let mut taken = Vec::new();
+            for place in (0..row.len() - 1).filter(is_empty) {
+                // Of the empty places of a group one is as good as another.
+                let leader = self.groups.leader(place);
+                if taken.contains(&leader) {
+                    continue;
+                }
+                taken.push(leader);
+                for &symbol in symbols {
+                    let mut word = vec![symbol, Symbol::BOTTOM];
+                    if self.lemma.depth == 1 {
+                        self.require_below(system, place, &[symbol], Symbol::BOTTOM)?;
+                        word.pop();
+                    }
+                    found.push(self.replaced(system, row, place, &word)?);
+                }
+            }
+            if taken.is_empty() {
+                return Err("starts more threads than there are places".to_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    /// A thread, if it sleeps, is woken.
+    fn woken(&self, system: &impl System, rows: &[Vec<u32>], thread: usize) -> Result<Vec<Vec<u32>>, String> {
+        let mut found = Vec::new();
+        for row in rows {
+            let word = self.word(thread, row[thread + 1]);
+            let Some(tops) = system.woken(word[0]) else {
+                found.push(row.clone());
+                continue;
+            };
+            for top in tops {
+                let changed: Vec<_> = [top].iter().chain(&word[1..]).copied().collect();
+                for &symbol in self.beneath(thread, word) {
+                    self.require_below(system, thread, &changed, symbol)?;
+                }
+                found.push(self.replaced(system, row, thread, &changed)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn replaced(
+        &self,
+        system: &impl System,
+        row: &[u32],
+        thread: usize,
+        word: Word<'_>,
+    ) -> Result<Vec<u32>, String> {
+        let number = self.words[self.groups.leader(thread)].get(word).copied();
+        let missing = || format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word));
+        let mut row = row.to_vec();
+        row[thread + 1] = number.ok_or_else(missing)?;
+        Ok(row)
+    }
+
+    fn require_below(
+        &self,
+        system: &impl System,
+        thread: usize,
+        word: Word<'_>,
+        symbol: Symbol,
+    ) -> Result<(), String> {
+        let below = &self.below[self.groups.leader(thread)];
+        match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
+            true => Ok(()),
+            false => Err(format!(
+                "{} may come to lie below {}, which is not listed",
+                system.show_symbol(thread, symbol),
+                show_word(system, thread, word)
+            )),
+        }
+    }
+
+    /// Says what is wrong with a step of a thread, as its leader takes it.
+    fn blame(&self, system: &impl System, row: &[u32], (thread, step): (usize, &Move), reason: &str) -> String {
+        let leader = self.groups.leader(thread);
+        let taken = match thread == leader {
+            true => String::new(),
+            false => format!(", taken by {}", system.thread_name(thread)),
+        };
+        format!("at view {}, {}{taken}: {reason}", self.show(system, row), system.show_move(leader, step))
+    }
+
+    /// A row, for people.
+    pub(crate) fn show(&self, system: &impl System, row: &[u32]) -> String {
+        self.show_with(system, row, (usize::MAX, &[]))
+    }
+
+    fn show_with(&self, system: &impl System, row: &[u32], (changed, word): (usize, Word<'_>)) -> String {
+        let word = |thread: usize| if thread == changed { word } else { self.word(thread, row[thread + 1]) };
+        let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(system, thread, word(thread))).collect();
+        format!("{}|{}", system.show_shared(row[0]), words.join(","))
+    }
+}
+
+/// Who must not be interrupted.
+enum Holders {
+    Nobody,
+    One(usize),
+    Several,
+}
+
+impl Holders {
+    /// Whether a thread may move: nobody else must not be interrupted.
+    fn let_move(&self, thread: usize) -> bool {
+        match *self {
+            Self::Nobody => true,
+            Self::One(holder) => holder == thread,
+            Self::Several => false,
+        }
+    }
+}
+
+/// Whether every row names what exists, and is canonical.
+fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -> Result<(), String> {
+    let shared = system.shared_states();
+    let words = |thread: usize| lemma.threads[groups.leader(thread)].words.len();
+    let words: Vec<_> = (0..lemma.threads.len()).map(words).collect();
+    let exists =
+        |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
+    if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
+        return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+    }
+    match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
+        Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
+        None => Ok(()),
+    }
+}
+
+/// At most `depth` symbols, of which the last may be the marker and must be if there are fewer.
+fn is_word(word: &[Symbol], depth: u32, symbols: u32) -> bool {
+    let Some((last, upper)) = word.split_last() else { return false };
+    let complete = word.len() == depth as usize || (word.len() < depth as usize && last.is_bottom());
+    complete && last.0 < symbols && upper.iter().all(|symbol| !symbol.is_bottom() && symbol.0 < symbols)
+}
+
+/// Symbols in ascending order, none twice.
+fn as_set(symbols: &[Symbol]) -> Vec<Symbol> {
+    let mut set = symbols.to_vec();
+    set.sort_unstable();
+    set.dedup();
+    set
+}
+
+/// A word for people: from bottom to top, as stacks are written, with `..` where more may lie below.
+fn show_word(system: &impl System, thread: usize, word: &[Symbol]) -> String {
+    let name = |symbol: &Symbol| system.show_symbol(thread, *symbol);
+    match word.split_last() {
+        Some((last, upper)) if last.is_bottom() && !upper.is_empty() => {
+            upper.iter().rev().map(name).collect::<Vec<_>>().join(".")
+        }
+        Some((last, [])) if last.is_bottom() => "-".to_owned(),
+        _ => ["..".to_owned()].into_iter().chain(word.iter().rev().map(name)).collect::<Vec<_>>().join("."),
+    }
+}

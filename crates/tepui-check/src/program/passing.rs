@@ -1,0 +1,246 @@
+//! Running on: from a frame that is not listed to those that are.
+//!
+//! A frame that is not listed is *passed*: its own results are taken instead. That is allowed
+//!
+//! * where the thread may be interrupted, if the statement reads and writes local variables only and always has a
+//!   result: others can neither see nor hinder it. No way through such frames may meet one of them again;
+//! * where it is uninterrupted, for every statement that stays in the procedure and concerns no other thread. Ways that
+//!   meet again or are blocked are dropped.
+//!
+//! Never where an assertion may fail, at a label that is asked for, and, if deadlocks are asked for, where some value of a
+//! variable that is not known might block the thread.
+
+use rustc_hash::FxHashMap;
+use tepui_model::program::step::{Effect, Frame, Runner, Stage, Value};
+use tepui_model::program::{Action, Expression, Goal, Property, Slot};
+use tepui_model::pushdown::Symbol;
+
+use super::tables::Tables;
+use crate::lemma::NOWHERE;
+
+/// The most variables without a known value that are tried at once.
+const MOST_UNKNOWN: usize = 16;
+
+/// What is asked for, as far as frames must not be passed because of it.
+pub(super) struct Watched {
+    /// Statements that must not be reached.
+    labels: Vec<(usize, usize)>,
+    /// Whether deadlocks are asked for.
+    pub(super) deadlock: bool,
+}
+
+impl Watched {
+    pub(super) fn new(properties: &[Property]) -> Self {
+        let goals = || properties.iter().flat_map(|property| &property.never);
+        let label = |goal: &Goal| if let Goal::Reached(procedure, position) = *goal { Some((procedure, position)) } else { None };
+        Self { labels: goals().filter_map(label).collect(), deadlock: goals().any(|goal| *goal == Goal::Deadlock) }
+    }
+
+    /// Whether a frame stands at a label that is asked for.
+    pub(super) fn watches(&self, runner: &Runner<'_>, frame: &Frame) -> bool {
+        let mut labels = self.labels.iter().filter(|(procedure, _)| *procedure == frame.procedure).peekable();
+        if labels.peek().is_none() {
+            return false;
+        }
+        let stands = runner.stands_at(frame.procedure, frame.position);
+        labels.any(|(_, position)| stands.contains(position))
+    }
+}
+
+/// A thread with the shared values that it sees.
+pub(super) type Point = (Vec<Value>, Frame);
+
+/// Runs frames on.
+pub(super) struct Passing<'a> {
+    pub(super) runner: &'a Runner<'a>,
+    pub(super) tables: &'a Tables<'a>,
+    pub(super) watched: &'a Watched,
+}
+
+/// Where a way has been.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    OnTheWay,
+    Done,
+}
+
+impl Passing<'_> {
+    /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
+    pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Vec<(u32, Symbol)> {
+        let mut found = Vec::new();
+        let mut visits: FxHashMap<Point, Visit> = FxHashMap::default();
+        let mut open = vec![((shared, frame), false)];
+        while let Some((point, leaves)) = open.pop() {
+            if leaves {
+                visits.insert(point, Visit::Done);
+                continue;
+            }
+            if let Some(symbol) = self.tables.symbol(&point.1) {
+                found.push((self.tables.shared_number(&point.0), symbol));
+                continue;
+            }
+            match visits.get(&point) {
+                Some(Visit::Done) => continue,
+                // In an atomic section nobody sees a loop without end; elsewhere it would hide what others do.
+                Some(Visit::OnTheWay) if self.runner.is_uninterrupted(&point.1) => continue,
+                Some(Visit::OnTheWay) => return vec![(NOWHERE, Symbol(NOWHERE))],
+                None => {}
+            }
+            let Some(results) = self.passed(&point) else { return vec![(NOWHERE, Symbol(NOWHERE))] };
+            visits.insert(point.clone(), Visit::OnTheWay);
+            open.push((point, true));
+            open.extend(results.into_iter().map(|point| (point, false)));
+            if self.tables.is_stopped() {
+                return Vec::new();
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// What a frame leads to that may be passed.
+    fn passed(&self, (shared, frame): &Point) -> Option<Vec<Point>> {
+        if !self.may_pass(shared, frame) {
+            return None;
+        }
+        let found = self.runner.steps(shared, frame, self.tables).into_iter();
+        let next = found.map(|(shared, effect)| if let Effect::Become(frame) = effect { Some((shared, frame)) } else { None });
+        next.collect()
+    }
+
+    /// Whether the statement of a frame is one that may be passed. That no assertion fails is seen by its results.
+    fn may_pass(&self, shared: &[Value], frame: &Frame) -> bool {
+        let runner = self.runner;
+        let action = runner.action(frame.procedure, runner.first_of(frame.procedure, frame.position));
+        let (Some(action), Stage::Running) = (action, frame.stage) else { return false };
+        if self.watched.watches(runner, frame) {
+            return false;
+        }
+        match runner.is_uninterrupted(frame) {
+            true => stays(action) && !(self.watched.deadlock && self.may_block(shared, frame)),
+            false => self.is_unseen(frame, action),
+        }
+    }
+
+    /// Whether others can neither see nor hinder a step.
+    pub(super) fn is_unseen(&self, frame: &Frame, action: &Action) -> bool {
+        let procedure = &self.runner.program().procedures[frame.procedure];
+        // A thread that stands before an atomic block enters it with a step that others see.
+        let enters = matches!(self.runner.action(frame.procedure, frame.position), Some(Action::Atomic(_)));
+        !enters && procedure.enforced.is_none() && is_local(action)
+    }
+
+    /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
+    pub(super) fn may_block(&self, shared: &[Value], frame: &Frame) -> bool {
+        let unknown = self.unknown(shared, frame);
+        if unknown.len() > MOST_UNKNOWN {
+            return true;
+        }
+        let mut points = vec![(shared.to_vec(), frame.clone())];
+        for slot in unknown {
+            let values = self.runner.program().values(self.runner.program().variable(frame.procedure, slot).kind);
+            let with = |(shared, frame): &Point| {
+                let point = (shared.clone(), frame.clone());
+                (0..values).map(move |value| {
+                    let (mut shared, mut frame) = point.clone();
+                    match slot {
+                        Slot::Shared(number) => shared[number] = Some(value),
+                        Slot::Local(number) => frame.locals[number] = Some(value),
+                    }
+                    (shared, frame)
+                })
+            };
+            points = points.iter().flat_map(with).collect();
+            if self.tables.is_stopped() {
+                return true;
+            }
+        }
+        points.iter().any(|(shared, frame)| self.runner.steps(shared, frame, self.tables).is_empty())
+    }
+
+    /// The variables without a known value on which it depends whether a thread is blocked.
+    pub(super) fn unknown(&self, shared: &[Value], frame: &Frame) -> Vec<Slot> {
+        let procedure = &self.runner.program().procedures[frame.procedure];
+        let position = self.runner.first_of(frame.procedure, frame.position);
+        let mut slots = Vec::new();
+        let mut found = |slot: Slot| slots.push(slot);
+        procedure.enforced.iter().for_each(|condition| condition.slots(&mut found));
+        match self.runner.action(frame.procedure, position) {
+            Some(Action::Assume(condition) | Action::Wait(condition)) => condition.slots(&mut found),
+            Some(Action::Lock(slot)) => found(*slot),
+            Some(Action::Assign { values, constraint: Some(constraint), .. }) => {
+                values.iter().chain([constraint]).for_each(|expression| expression.slots(&mut found));
+            }
+            // These decide whether what is enforced afterwards holds.
+            Some(Action::Assign { values, .. } | Action::Return(values)) => {
+                values.iter().for_each(|expression| expression.slots(&mut found));
+            }
+            Some(Action::Call { procedure, arguments, .. }) => {
+                arguments.iter().for_each(|expression| expression.slots(&mut found));
+                let enforced = &self.runner.program().procedures[*procedure].enforced;
+                let mut outer = |slot: Slot| if matches!(slot, Slot::Shared(_)) { found(slot) };
+                enforced.iter().for_each(|condition| condition.slots(&mut outer));
+            }
+            _ => {}
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots.retain(|slot| match *slot {
+            Slot::Shared(number) => shared[number].is_none(),
+            Slot::Local(number) => frame.locals[number].is_none(),
+        });
+        slots
+    }
+}
+
+/// Whether a statement stays in its procedure and concerns no other thread.
+fn stays(action: &Action) -> bool {
+    match action {
+        Action::Skip
+        | Action::Goto(_)
+        | Action::Assign { .. }
+        | Action::Assume(_)
+        | Action::Wait(_)
+        | Action::Assert(_)
+        | Action::If(..)
+        | Action::While(..)
+        | Action::AtomicBegin
+        | Action::AtomicEnd
+        | Action::Lock(_)
+        | Action::Unlock(_)
+        | Action::Dead(_) => true,
+        Action::Atomic(_)
+        | Action::Call { .. }
+        | Action::Return(_)
+        | Action::Start { .. }
+        | Action::StartAt(_)
+        | Action::EndThread
+        | Action::Sleep
+        | Action::Broadcast => false,
+    }
+}
+
+/// Whether a statement reads and writes local variables only and has a result for each of their values.
+fn is_local(action: &Action) -> bool {
+    match action {
+        Action::Skip => true,
+        Action::Goto(targets) => !targets.is_empty(),
+        Action::Assign { targets, values, constraint: None } => {
+            let own = |target: &Option<Slot>| !matches!(target, Some(Slot::Shared(_)));
+            targets.iter().all(own) && values.iter().all(reads_locals_only)
+        }
+        Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => {
+            reads_locals_only(condition)
+        }
+        Action::Dead(slots) => slots.iter().all(|slot| matches!(slot, Slot::Local(_))),
+        _ => false,
+    }
+}
+
+/// Whether an expression reads no shared variable.
+pub(super) fn reads_locals_only(expression: &Expression) -> bool {
+    let mut only = true;
+    expression.slots(&mut |slot| only &= matches!(slot, Slot::Local(_)));
+    only
+}

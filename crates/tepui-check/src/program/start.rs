@@ -1,0 +1,120 @@
+//! The views at the start.
+//!
+//! A program starts with `main` alone. If the frame with which `main` begins is not listed, `main` runs on before anything
+//! is seen: as long as it is the only thread, every statement but calls and returns may be passed, since nobody else is
+//! there. Once it has started a thread, only what others can neither see nor hinder, further starts whose arguments depend on
+//! nothing shared, and its end: a thread that runs before another one is started might as well run afterwards.
+//! Then the threads that have not ended take places, in the order in which they were started.
+
+use rustc_hash::FxHashSet;
+use tepui_model::program::Action;
+use tepui_model::program::run::State;
+use tepui_model::program::step::{Frame, Stage};
+use tepui_model::pushdown::Symbol;
+
+use super::passing::{Passing, reads_locals_only};
+use crate::lemma::NOWHERE;
+
+/// The states at the start, each with the symbols of its threads; or why there are none.
+pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
+    let mut found = Vec::new();
+    for state in passing.runner.initial_keeping(passing.tables) {
+        for state in begun(passing, state)? {
+            found.extend(placed(passing, &state, places)?);
+        }
+        if passing.tables.is_stopped() {
+            break;
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The states in which `main` has run on to a frame that is listed, or to its end.
+fn begun(passing: &Passing<'_>, state: State) -> Result<Vec<State>, String> {
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<State> = FxHashSet::default();
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        let listed = state.threads[0].last().is_none_or(|main| passing.tables.symbol(main).is_some());
+        if listed {
+            found.push(state);
+            continue;
+        }
+        if !seen.insert(state.clone()) {
+            // While `main` is alone nobody waits for it, whatever it does without end.
+            match state.threads.len() {
+                1 => continue,
+                _ => return Err("at the start: `main` may go on for ever without being seen".to_owned()),
+            }
+        }
+        let steps = passed(passing, &state).ok_or("at the start: `main` passes what others may see")?;
+        open.extend(steps);
+        if passing.tables.is_stopped() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// What a step of `main` leads to that may be passed at the start.
+fn passed(passing: &Passing<'_>, state: &State) -> Option<Vec<State>> {
+    let [main] = state.threads[0].as_slice() else { return None };
+    let runner = passing.runner;
+    let action = runner.action(main.procedure, runner.first_of(main.procedure, main.position));
+    let alone = state.threads.len() == 1;
+    let fits = match action {
+        _ if main.stage != Stage::Running || passing.watched.watches(runner, main) => false,
+        Some(Action::Call { .. }) => false,
+        _ if alone => !(passing.watched.deadlock && passing.may_block(&state.shared, main)),
+        None => unhindered(passing, main),
+        Some(Action::Return(_) | Action::EndThread) => unhindered(passing, main),
+        Some(Action::Start { arguments, .. }) => {
+            unhindered(passing, main) && arguments.iter().all(reads_locals_only)
+        }
+        Some(action) => !runner.is_uninterrupted(main) && passing.is_unseen(main, action),
+    };
+    let steps = fits.then(|| runner.steps_keeping(state, 0, passing.tables))?;
+    steps.into_iter().map(|step| (!step.failed).then_some(step.after)).collect()
+}
+
+/// Whether nothing keeps a thread from a step, and others need not wait for it.
+fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
+    let runner = passing.runner;
+    let enters = matches!(runner.action(main.procedure, main.position), Some(Action::Atomic(_)));
+    !enters && !runner.is_uninterrupted(main) && runner.program().procedures[main.procedure].enforced.is_none()
+}
+
+/// The threads that have not ended, each in a place of its own and run on.
+fn placed(
+    passing: &Passing<'_>,
+    state: &State,
+    places: usize,
+) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
+    let shared = passing.tables.shared_number(&state.shared);
+    let mut rows = vec![(shared, Vec::new())];
+    for thread in &state.threads {
+        let Some(frame) = thread.last() else { continue };
+        let results = passing.run_on(state.shared.clone(), frame.clone());
+        let extended = |(shared, stacks): &(u32, Vec<Vec<Symbol>>)| {
+            let (shared, stacks) = (*shared, stacks.clone());
+            results.iter().map(move |&(_, symbol)| {
+                let stack = vec![symbol];
+                (shared, stacks.iter().cloned().chain([stack]).collect::<Vec<_>>())
+            })
+        };
+        rows = rows.iter().flat_map(extended).collect();
+        if passing.tables.is_stopped() {
+            return Ok(Vec::new());
+        }
+    }
+    if rows.iter().any(|(_, stacks)| stacks.len() > places) {
+        return Err("at the start: there are more threads than places".to_owned());
+    }
+    if rows.iter().any(|(shared, stacks)| *shared == NOWHERE || stacks.contains(&vec![Symbol(NOWHERE)])) {
+        return Err("at the start: a shared state or a frame is not listed".to_owned());
+    }
+    rows.iter_mut().for_each(|(_, stacks)| stacks.resize(places, Vec::new()));
+    Ok(rows)
+}

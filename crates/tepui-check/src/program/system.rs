@@ -1,0 +1,260 @@
+//! A program with the tables of a certificate, as the check of a lemma sees it: moves are steps of the interpreter, run on.
+//!
+//! The interpreter does not know which number a thread has. So threads are interchangeable if the states at the start
+//! are the same when they change places, and nothing else is asked of them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_cert::program::Certificate;
+use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
+use tepui_model::program::{Program, Property};
+use tepui_model::pushdown::Symbol;
+
+use super::passing::{Passing, Watched};
+use super::start;
+use super::tables::Tables;
+use crate::Rejected;
+use crate::lemma::{Change, Move, NOWHERE, Others, System};
+
+/// What a thread does: with which symbol on top, and the shared values and results of a return.
+struct Done {
+    top: Symbol,
+    returned: Option<(Vec<Value>, Results)>,
+}
+
+type Revealed = FxHashMap<(Vec<Value>, Results, Symbol), Rc<[(u32, Symbol)]>>;
+
+/// A program with the tables of a certificate.
+pub(super) struct Interpreted<'a> {
+    program: &'a Program,
+    watched: Watched,
+    tables: Tables<'a>,
+    runner: Runner<'a>,
+    initial: Vec<(u32, Vec<Vec<Symbol>>)>,
+    /// For each symbol, whether no other thread may move while it is on top.
+    uninterrupted: Vec<bool>,
+    done: RefCell<Vec<Done>>,
+    /// What frames that wait make of results.
+    revealed: RefCell<Revealed>,
+}
+
+impl<'a> Interpreted<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        properties: &[Property],
+        certificate: &'a Certificate,
+        stop: &'a dyn Fn() -> bool,
+    ) -> Result<Self, Rejected> {
+        let tables = Tables::new(program, certificate, stop).map_err(|reason| Rejected::new("tables", reason))?;
+        let runner = Runner::new(program);
+        let held = |frame: &Frame| runner.is_uninterrupted(frame);
+        let uninterrupted = std::iter::once(false).chain(certificate.frames.iter().map(held)).collect();
+        let mut system = Self {
+            program,
+            watched: Watched::new(properties),
+            tables,
+            runner,
+            initial: Vec::new(),
+            uninterrupted,
+            done: RefCell::default(),
+            revealed: RefCell::default(),
+        };
+        let places = system.tables.places();
+        let initial = start::initial(&system.passing(), places).map_err(|reason| Rejected::new("start", reason))?;
+        system.initial = initial;
+        if system.is_stopped() { Err(Rejected::stopped("start")) } else { Ok(system) }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.tables.is_stopped()
+    }
+
+    pub(super) fn passing(&self) -> Passing<'_> {
+        Passing { runner: &self.runner, tables: &self.tables, watched: &self.watched }
+    }
+
+    pub(super) fn tables(&self) -> &Tables<'a> {
+        &self.tables
+    }
+
+    pub(super) fn runner(&self) -> &Runner<'a> {
+        &self.runner
+    }
+
+    /// A move for each way to run on.
+    fn moved(
+        &self,
+        found: &mut Vec<Move>,
+        points: &[(u32, Symbol)],
+        number: usize,
+        change: impl Fn(Symbol) -> Change,
+        others: impl Fn() -> Option<Others>,
+    ) {
+        found.extend(points.iter().map(|&(to, top)| Move { to, change: change(top), others: others(), number }));
+    }
+
+    fn describe(&self, done: &Done) -> String {
+        let Some(frame) = self.tables.frame(done.top) else { return "a step".to_owned() };
+        let position = self.runner.first_of(frame.procedure, frame.position);
+        let procedure = &self.program.procedures[frame.procedure];
+        match procedure.statements.get(position) {
+            Some(statement) => format!("line {} in `{}`", statement.line, procedure.name),
+            None => format!("the end of `{}`", procedure.name),
+        }
+    }
+
+    fn show_values<'v>(&self, variables: impl Iterator<Item = (&'v tepui_model::program::Variable, Value)>) -> String {
+        let value = |(variable, value): (&tepui_model::program::Variable, Value)| {
+            Some(format!("{}={}", variable.name, self.program.value_name(variable.kind, value?)))
+        };
+        variables.filter_map(value).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl System for Interpreted<'_> {
+    const TURNS: bool = true;
+
+    fn threads(&self) -> usize {
+        self.tables.places()
+    }
+
+    fn symbols(&self, _: usize) -> u32 {
+        self.tables.symbols()
+    }
+
+    fn shared_states(&self) -> u32 {
+        self.tables.shared_states()
+    }
+
+    fn alike(&self, thread: usize, leader: usize) -> Result<(), &'static str> {
+        let all: FxHashSet<_> = self.initial.iter().collect();
+        let same = self.initial.iter().all(|(shared, stacks)| {
+            let mut stacks = stacks.clone();
+            stacks.swap(thread, leader);
+            all.contains(&(*shared, stacks))
+        });
+        if same { Ok(()) } else { Err("does not start like the one it is said to be like") }
+    }
+
+    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)] {
+        &self.initial
+    }
+
+    fn moves(&self, _: usize, shared: u32, top: Symbol) -> Vec<Move> {
+        let (Some(values), Some(frame)) = (self.tables.shared(shared), self.tables.frame(top)) else {
+            return Vec::new();
+        };
+        let passing = self.passing();
+        let mut found = Vec::new();
+        for (values, effect) in self.runner.steps(values, frame, &self.tables) {
+            let number = self.done.borrow().len();
+            let mut done = Done { top, returned: None };
+            match effect {
+                Effect::Become(next) => {
+                    let points = passing.run_on(values, next);
+                    self.moved(&mut found, &points, number, Change::Overwrite, || None);
+                }
+                Effect::Call { caller, callee } => {
+                    let below = self.tables.symbol(&caller).unwrap_or(Symbol(NOWHERE));
+                    let points = passing.run_on(values, callee);
+                    self.moved(&mut found, &points, number, |top| Change::Push { top, below }, || None);
+                }
+                Effect::Return(results) => {
+                    let to = self.tables.shared_number(&values);
+                    found.push(Move { to, change: Change::Pop, others: None, number });
+                    done.returned = Some((values, results));
+                }
+                Effect::End => {
+                    let to = self.tables.shared_number(&values);
+                    found.push(Move { to, change: Change::Clear, others: None, number });
+                }
+                Effect::Start { next, started } => {
+                    let begin = |frame: Frame| -> Vec<Symbol> {
+                        passing.run_on(values.clone(), frame).into_iter().map(|(_, symbol)| symbol).collect()
+                    };
+                    let started: Vec<_> = started.into_iter().map(begin).collect();
+                    let points = passing.run_on(values.clone(), next);
+                    let others = || Some(Others::Start(started.clone()));
+                    self.moved(&mut found, &points, number, Change::Overwrite, others);
+                }
+                Effect::Wake(next) => {
+                    let points = passing.run_on(values, next);
+                    self.moved(&mut found, &points, number, Change::Overwrite, || Some(Others::Wake));
+                }
+                Effect::Fail => continue,
+            }
+            self.done.borrow_mut().push(done);
+        }
+        found
+    }
+
+    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
+        let done = self.done.borrow();
+        let (Some((values, results)), Some(waiting)) = (&done[step.number].returned, self.tables.frame(symbol)) else {
+            // Below the first procedure of a thread lies nothing, and that one does not return: it ends.
+            return Vec::new();
+        };
+        let key = (values.clone(), results.clone(), symbol);
+        if let Some(known) = self.revealed.borrow().get(&key) {
+            return known.to_vec();
+        }
+        let passing = self.passing();
+        let resumed = self.runner.resume(values, waiting, results, &self.tables);
+        let mut found: Vec<_> = resumed.into_iter().flat_map(|(values, frame)| passing.run_on(values, frame)).collect();
+        found.sort_unstable();
+        found.dedup();
+        self.revealed.borrow_mut().insert(key, found.clone().into());
+        found
+    }
+
+    fn is_uninterrupted(&self, top: Symbol) -> bool {
+        self.uninterrupted[top.0 as usize]
+    }
+
+    fn woken(&self, top: Symbol) -> Option<Vec<Symbol>> {
+        let frame = self.tables.frame(top).filter(|frame| frame.stage == Stage::Asleep)?;
+        let awake = Frame { stage: Stage::Running, ..frame.clone() };
+        // The values of shared variables are not looked at: what runs on touches its own variables only, unless it is
+        // uninterrupted, and one that sleeps uninterrupted is never woken.
+        let shared = vec![None; self.program.shared.len()];
+        Some(self.passing().run_on(shared, awake).into_iter().map(|(_, symbol)| symbol).collect())
+    }
+
+    fn stop(&self) -> bool {
+        self.is_stopped()
+    }
+
+    fn thread_name(&self, thread: usize) -> String {
+        format!("{}", thread + 1)
+    }
+
+    fn show_symbol(&self, _: usize, symbol: Symbol) -> String {
+        let Some(frame) = self.tables.frame(symbol) else {
+            return if symbol.is_bottom() { "-".to_owned() } else { "(a frame that is not listed)".to_owned() };
+        };
+        let procedure = &self.program.procedures[frame.procedure];
+        let place = match procedure.statements.get(frame.position) {
+            Some(statement) => format!("{}@{}", procedure.name, statement.line),
+            None => format!("{}@end", procedure.name),
+        };
+        let values = self.show_values(procedure.locals.iter().zip(frame.locals.iter().copied()));
+        if values.is_empty() { place } else { format!("{place}({values})") }
+    }
+
+    fn show_shared(&self, shared: u32) -> String {
+        let Some(values) = self.tables.shared(shared) else { return "(a shared state that is not listed)".to_owned() };
+        self.show_values(self.program.shared.iter().zip(values.iter().copied()))
+    }
+
+    fn show_initial(&self, number: usize) -> String {
+        let (shared, stacks) = &self.initial[number];
+        let shown = |stack: &Vec<Symbol>| self.show_symbol(0, stack.first().copied().unwrap_or(Symbol::BOTTOM));
+        format!("{}|{}", self.show_shared(*shared), stacks.iter().map(shown).collect::<Vec<_>>().join(","))
+    }
+
+    fn show_move(&self, _: usize, step: &Move) -> String {
+        self.describe(&self.done.borrow()[step.number])
+    }
+}

@@ -1,0 +1,147 @@
+//! The tables of a certificate: the numbers of shared states and frames, and what is kept.
+
+use std::cell::Cell;
+
+use rustc_hash::FxHashMap;
+use tepui_cert::program::{Certificate, Kept, Positions};
+use tepui_model::program::step::{Frame, Keep, Stage, Value};
+use tepui_model::program::{Program, Slot, Variable};
+use tepui_model::pushdown::Symbol;
+
+use crate::lemma::NOWHERE;
+
+/// After how many results the caller is asked whether to stop.
+const LOOK_EVERY: u32 = 1_024;
+
+/// The tables of a certificate that fit its program.
+pub(super) struct Tables<'c> {
+    certificate: &'c Certificate,
+    shared: FxHashMap<&'c [Value], u32>,
+    frames: FxHashMap<&'c Frame, Symbol>,
+    asks: Cell<u32>,
+    stopped: Cell<bool>,
+    stop: &'c dyn Fn() -> bool,
+}
+
+impl<'c> Tables<'c> {
+    pub(super) fn new(
+        program: &Program,
+        certificate: &'c Certificate,
+        stop: &'c dyn Fn() -> bool,
+    ) -> Result<Self, String> {
+        fits(program, certificate)?;
+        let shared = certificate.shared.iter().map(Vec::as_slice).zip(0..).collect::<FxHashMap<_, _>>();
+        let frames = certificate.frames.iter().zip((1..).map(Symbol)).collect::<FxHashMap<_, _>>();
+        if shared.len() != certificate.shared.len() || frames.len() != certificate.frames.len() {
+            return Err("a shared state or a frame is listed twice".to_owned());
+        }
+        Ok(Self { certificate, shared, frames, asks: Cell::new(0), stopped: Cell::new(false), stop })
+    }
+
+    /// The number of a shared state, if it is listed.
+    pub(super) fn shared_number(&self, values: &[Value]) -> u32 {
+        self.shared.get(values).copied().unwrap_or(NOWHERE)
+    }
+
+    /// The symbol of a frame, if it is listed.
+    pub(super) fn symbol(&self, frame: &Frame) -> Option<Symbol> {
+        self.frames.get(frame).copied()
+    }
+
+    /// The shared state with a number.
+    pub(super) fn shared(&self, number: u32) -> Option<&'c [Value]> {
+        self.certificate.shared.get(number as usize).map(Vec::as_slice)
+    }
+
+    /// The frame with a symbol.
+    pub(super) fn frame(&self, symbol: Symbol) -> Option<&'c Frame> {
+        self.certificate.frames.get((symbol.0 as usize).checked_sub(1)?)
+    }
+
+    pub(super) fn symbols(&self) -> u32 {
+        self.certificate.frames.len() as u32 + 1
+    }
+
+    pub(super) fn shared_states(&self) -> u32 {
+        self.certificate.shared.len() as u32
+    }
+
+    /// How many threads the lemmas speak of.
+    pub(super) fn places(&self) -> usize {
+        self.certificate.lemmas.first().map_or(0, |lemma| lemma.threads.len())
+    }
+
+    /// Whether the caller wants to stop.
+    pub(super) fn is_stopped(&self) -> bool {
+        if !self.stopped.get() && (self.stop)() {
+            self.stopped.set(true);
+        }
+        self.stopped.get()
+    }
+
+    fn kept(&self) -> &'c Kept {
+        &self.certificate.kept
+    }
+}
+
+impl Keep for Tables<'_> {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
+        let kept = match slot {
+            Slot::Shared(number) => self.kept().shared.binary_search(&number).is_ok(),
+            Slot::Local(number) => keeps(&self.kept().locals[procedure], position, number),
+        };
+        if kept { values.into_iter().map(Some).collect() } else { vec![None] }
+    }
+
+    fn forget(&self, frame: &mut Frame) {
+        let positions = match frame.stage {
+            Stage::Storing => &self.kept().storing[frame.procedure],
+            Stage::Running | Stage::Asleep | Stage::Waiting => &self.kept().locals[frame.procedure],
+        };
+        for (number, value) in frame.locals.iter_mut().enumerate() {
+            if !keeps(positions, frame.position, number) {
+                *value = None;
+            }
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.asks.set(self.asks.get().wrapping_add(1));
+        if self.asks.get().is_multiple_of(LOOK_EVERY) { !self.is_stopped() } else { !self.stopped.get() }
+    }
+}
+
+fn keeps(positions: &Positions, position: usize, number: usize) -> bool {
+    positions.get(&position).is_some_and(|kept| kept.binary_search(&number).is_ok())
+}
+
+/// Whether everything that a certificate mentions is there in the program.
+fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
+    let Certificate { kept, shared, frames, .. } = certificate;
+    let procedures = program.procedures.len();
+    if kept.locals.len() != procedures || kept.storing.len() != procedures {
+        return Err(format!("it does not say what is kept in each of {procedures} procedures"));
+    }
+    let lists = kept.locals.iter().chain(&kept.storing).flat_map(Positions::values).chain([&kept.shared]);
+    if lists.into_iter().any(|list| !list.is_sorted()) {
+        return Err("variables that are kept are not in ascending order".to_owned());
+    }
+    let have = |variables: &[Variable], values: &[Value]| {
+        variables.len() == values.len()
+            && variables.iter().zip(values).all(|(variable, value)| {
+                value.is_none_or(|value| value < program.values(variable.kind))
+            })
+    };
+    if shared.iter().any(|values| !have(&program.shared, values)) || shared.len() >= NOWHERE as usize {
+        return Err("a shared state does not have a value for each variable".to_owned());
+    }
+    let is_frame = |frame: &Frame| {
+        program.procedures.get(frame.procedure).is_some_and(|procedure| {
+            frame.position <= procedure.statements.len() && have(&procedure.locals, &frame.locals)
+        })
+    };
+    if !frames.iter().all(is_frame) || frames.len() >= NOWHERE as usize - 1 {
+        return Err("a frame is none of the program".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Pushdown systems, as the check of a lemma sees them: every move is a rule.
+//!
+//! Threads are interchangeable if they have the same number of symbols, the same set of rules and equal initial stacks.
+//! Names, lines, and the order and repetition of rules do not matter.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
+
+use crate::lemma::{Change, Move, NOWHERE, System};
+
+pub(super) struct Rules<'m> {
+    model: &'m Model,
+    stop: &'m dyn Fn() -> bool,
+    initial: Vec<(u32, Vec<Vec<Symbol>>)>,
+    /// The rules of all threads by head.
+    by_head: Vec<FxHashMap<(u32, Symbol), Vec<usize>>>,
+    /// What the leaders of groups can do.
+    meanings: RefCell<FxHashMap<usize, Rc<[Meaning]>>>,
+}
+
+impl<'m> Rules<'m> {
+    pub(super) fn new(model: &'m Model, stop: &'m dyn Fn() -> bool) -> Self {
+        let by_head = |thread: &Thread| {
+            let mut heads: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+            for (index, rule) in thread.rules.iter().enumerate() {
+                heads.entry((rule.from.0, rule.top)).or_default().push(index);
+            }
+            heads
+        };
+        let top_first = |stack: &Vec<Symbol>| stack.iter().rev().copied().collect();
+        let init = model.init();
+        Self {
+            model,
+            stop,
+            initial: vec![(init.shared.0, init.stacks.iter().map(top_first).collect())],
+            by_head: model.threads().iter().map(by_head).collect(),
+            meanings: RefCell::default(),
+        }
+    }
+}
+
+impl System for Rules<'_> {
+    const TURNS: bool = false;
+
+    fn threads(&self) -> usize {
+        self.model.threads().len()
+    }
+
+    fn symbols(&self, thread: usize) -> u32 {
+        self.model.threads()[thread].symbol_count()
+    }
+
+    fn shared_states(&self) -> u32 {
+        self.model.shared().count()
+    }
+
+    fn alike(&self, thread: usize, leader: usize) -> Result<(), &'static str> {
+        let (threads, stacks) = (self.model.threads(), &self.model.init().stacks);
+        if threads[thread].symbol_count() != threads[leader].symbol_count() {
+            return Err("has another number of symbols than the one it is said to be like");
+        }
+        let mut known = self.meanings.borrow_mut();
+        let rules = known.entry(leader).or_insert_with(|| meanings(&threads[leader]).into());
+        if meanings(&threads[thread]) != **rules {
+            return Err("has other rules than the one it is said to be like");
+        }
+        match stacks[thread] == stacks[leader] {
+            true => Ok(()),
+            false => Err("starts with another stack than the one it is said to be like"),
+        }
+    }
+
+    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)] {
+        &self.initial
+    }
+
+    fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move> {
+        let rules = self.by_head[thread].get(&(shared, top)).map_or(&[][..], Vec::as_slice);
+        let step = |&number: &usize| {
+            let rule = &self.model.threads()[thread].rules[number];
+            let change = match rule.action {
+                Action::Pop => Change::Pop,
+                Action::Overwrite(symbol) => Change::Overwrite(symbol),
+                Action::Push { top, below } => Change::Push { top, below },
+            };
+            Move { to: rule.to.0, change, others: None, number }
+        };
+        rules.iter().map(step).collect()
+    }
+
+    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
+        vec![(step.to, symbol)]
+    }
+
+    fn is_uninterrupted(&self, _: Symbol) -> bool {
+        false
+    }
+
+    fn woken(&self, _: Symbol) -> Option<Vec<Symbol>> {
+        None
+    }
+
+    fn stop(&self) -> bool {
+        (self.stop)()
+    }
+
+    fn thread_name(&self, thread: usize) -> String {
+        self.model.threads()[thread].name.clone()
+    }
+
+    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String {
+        self.model.threads()[thread].symbol_name(symbol).to_owned()
+    }
+
+    fn show_shared(&self, shared: u32) -> String {
+        if shared == NOWHERE { "?".to_owned() } else { self.model.shared_name(Shared(shared)) }
+    }
+
+    fn show_initial(&self, _: usize) -> String {
+        self.model.display_state(self.model.init())
+    }
+
+    fn show_move(&self, thread: usize, step: &Move) -> String {
+        let owner = &self.model.threads()[thread];
+        let rule = &owner.rules[step.number];
+        let line = if rule.line == 0 { String::new() } else { format!(" (line {})", rule.line) };
+        format!("rule `{}` of thread {}{line}", self.model.display_rule(thread, rule), owner.name)
+    }
+}
+
+type Meaning = (Shared, Symbol, Shared, Action);
+
+/// What a thread can do: its rules as a set.
+fn meanings(thread: &Thread) -> Vec<Meaning> {
+    let mut meanings: Vec<_> = thread.rules.iter().map(|rule| (rule.from, rule.top, rule.to, rule.action)).collect();
+    meanings.sort_unstable();
+    meanings.dedup();
+    meanings
+}

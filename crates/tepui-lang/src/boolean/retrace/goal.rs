@@ -1,0 +1,99 @@
+//! A state of the model, in terms of the program.
+
+use tepui_model::program::run::State;
+use tepui_model::program::step::{self, Runner, Stage, Value};
+use tepui_model::pushdown;
+
+use crate::boolean::compile::{Frame, Legend};
+
+/// What the program's state must be like.
+pub(super) struct Goal {
+    shared: Vec<Value>,
+    /// For each thread of the program that is where the model says its frames; none, if nothing is known of it.
+    threads: Vec<(usize, Option<Vec<Frame>>)>,
+    choices: bool,
+    /// Who has just moved: if the model says that its assertion failed, it must be able to. Of others that has been seen.
+    actor: Option<usize>,
+}
+
+impl Goal {
+    pub(super) fn new(legend: &Legend, threads: &[Option<usize>], arrived: &[bool], state: &pushdown::State) -> Self {
+        let frames = |thread: usize| -> Option<Vec<Frame>> {
+            state.stacks[thread].iter().map(|&symbol| legend.frame(thread, symbol)).collect()
+        };
+        let known = threads.iter().enumerate().filter_map(|(thread, number)| Some((thread, (*number)?)));
+        let known: Vec<_> = known.map(|(thread, number)| (thread, number, frames(thread))).collect();
+        let choices = known.iter().any(|(.., frames)| frames.is_none());
+        let known = known.into_iter().filter(|(thread, ..)| arrived[*thread]);
+        let threads = known.map(|(_, number, frames)| (number, frames)).collect();
+        Self { shared: legend.shared(state.shared), threads, choices, actor: None }
+    }
+
+    /// The same, after a thread of the program has moved.
+    pub(super) fn of(self, actor: usize) -> Self {
+        Self { actor: Some(actor), ..self }
+    }
+
+    /// Whether values of local variables are still to be chosen.
+    pub(super) fn has_choices(&self) -> bool {
+        self.choices
+    }
+
+    pub(super) fn is_met(&self, runner: &Runner<'_>, state: &State) -> bool {
+        agree(&self.shared, &state.shared)
+            && self.threads.iter().all(|(thread, frames)| match (state.threads.get(*thread), frames) {
+                (Some(_), None) => true,
+                (Some(found), Some(frames)) => {
+                    frames.len() == found.len()
+                        && frames.iter().enumerate().all(|(depth, frame)| {
+                            let top = depth + 1 == frames.len();
+                            stands(runner, frame, &found[depth], top)
+                                && (self.actor != Some(*thread) || fails(runner, state, *thread, frame))
+                        })
+                }
+                (None, _) => false,
+            })
+    }
+}
+
+/// Whether `main` stands where the model says that it does at the start.
+pub(super) fn is_at_start(runner: &Runner<'_>, legend: &Legend, state: &State) -> bool {
+    match (legend.main(), state.threads[0].last()) {
+        (Some(position), Some(frame)) => {
+            runner.first_of(frame.procedure, frame.position) == runner.first_of(frame.procedure, position)
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Whether values agree, where both are known.
+pub(super) fn agree(one: &[Value], other: &[Value]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
+}
+
+fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) -> bool {
+    if frame.procedure != found.procedure {
+        return false;
+    }
+    let procedure = frame.procedure;
+    let same = match (found.stage, frame.calling) {
+        // One that the model lets sleep may be awake: it need not move.
+        (Stage::Running, false) if top => {
+            runner.first_of(procedure, found.position) == runner.first_of(procedure, frame.position)
+        }
+        (Stage::Asleep, false) if top => frame.asleep && found.position == frame.position,
+        (Stage::Storing, true) if !top => found.position == frame.position,
+        // The model's frame is at the call, or already where it goes on.
+        (Stage::Waiting, true) if !top => {
+            found.position == runner.following(procedure, runner.first_of(procedure, frame.position))
+        }
+        (Stage::Waiting, false) if !top => found.position == frame.position,
+        _ => false,
+    };
+    same && agree(&frame.locals, &found.locals)
+}
+
+fn fails(runner: &Runner<'_>, state: &State, thread: usize, frame: &Frame) -> bool {
+    !frame.failed || runner.steps_of(state, thread).iter().any(|step| step.failed)
+}

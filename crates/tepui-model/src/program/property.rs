@@ -1,0 +1,68 @@
+//! What must not happen in a program, and what that is called.
+
+use super::{Action, Program};
+
+/// The name of the property that some thread can move, or all have ended.
+pub const DEADLOCK: &str = "deadlock-freedom";
+
+/// Something that must not happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Goal {
+    /// An assertion fails: its procedure and position.
+    Failure(usize, usize),
+    /// A thread gets to a statement: its procedure and position.
+    Reached(usize, usize),
+    /// No thread can move, and not all have ended.
+    Deadlock,
+}
+
+/// A property: none of these happens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// What must not happen.
+    pub never: Vec<Goal>,
+}
+
+impl Program {
+    /// The properties of the program: its assertions, the labels that must not be reached, and that there are no
+    /// deadlocks, if that is asked for. What has the same name is one property.
+    pub fn properties(&self, deadlock: bool) -> Vec<Property> {
+        let mut goals = Vec::new();
+        for (number, procedure) in self.procedures.iter().enumerate() {
+            for (position, statement) in procedure.statements.iter().enumerate() {
+                if matches!(statement.action, Action::Assert(_)) {
+                    goals.push((self.assertion_name(number, position), Goal::Failure(number, position)));
+                }
+            }
+        }
+        let labels = self.unreachable.iter();
+        goals.extend(labels.map(|target| (target.label.clone(), Goal::Reached(target.procedure, target.position))));
+        goals.extend(deadlock.then(|| (DEADLOCK.to_owned(), Goal::Deadlock)));
+        let mut properties: Vec<Property> = Vec::new();
+        for (name, goal) in goals {
+            match properties.iter_mut().find(|property| property.name == name) {
+                Some(property) => property.never.push(goal),
+                None => properties.push(Property { name, never: vec![goal] }),
+            }
+        }
+        properties
+    }
+
+    /// What the property of an assertion is called: the name that it was given, or its procedure and line, with a number
+    /// if it is not the first there.
+    pub fn assertion_name(&self, procedure: usize, position: usize) -> String {
+        let procedure = &self.procedures[procedure];
+        if let Some(name) = &procedure.statements[position].property {
+            return name.clone();
+        }
+        let line = procedure.statements[position].line;
+        let before = procedure.statements[..position].iter();
+        let before = before.filter(|other| other.line == line && matches!(other.action, Action::Assert(_))).count();
+        match before {
+            0 => format!("{}@{line}", procedure.name),
+            before => format!("{}@{line}.{}", procedure.name, before + 1),
+        }
+    }
+}

@@ -1,0 +1,629 @@
+//! What one thread does next: a function of the shared values and of its topmost frame.
+//!
+//! This interpreter is made to be obviously right, not to be fast: it walks through the statements as they are written.
+//! Executions are followed on it ([`run`](super::run)), and the checker of certificates gets its steps from here.
+//!
+//! * A thread stands at a statement. Executing it is one step; for `if` and `while` that is the evaluation of the
+//!   condition. Reaching the end of a procedure and returning from there is one more.
+//! * A step that cannot be taken, since a condition does not hold, a lock is taken or no value satisfies a constraint,
+//!   is not there; the thread is blocked until others change that.
+//! * `*` is any value; every value leads to a step of its own.
+//! * An atomic block is entered with its first statement. A thread is *uninterrupted* as long as it stands inside a
+//!   block, in a procedure that was called from one, or between `atomic_begin` and `atomic_end`.
+//!
+//! *Unknown values.* A variable may have a value that is not known: reading it gives every value. So what is found for a
+//! frame with unknown values contains what is found for each frame that agrees with it. [`Keep`] says which values
+//! are known afterwards.
+
+use super::{Action, Block, Expression, Kind, Operator, Place, Program, Slot};
+
+/// The value of a variable; none, if it is not known.
+pub type Value = Option<u32>;
+
+/// A procedure under execution.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Frame {
+    /// The procedure.
+    pub procedure: usize,
+    /// The statement at which it stands.
+    pub position: usize,
+    /// The values of the local variables.
+    pub locals: Vec<Value>,
+    /// What it does.
+    pub stage: Stage,
+    /// Whether it is the first procedure of its thread.
+    pub root: bool,
+    /// Whether it was called, by whatever detours, from an atomic block.
+    pub under: bool,
+    /// Whether its thread is between `atomic_begin` and `atomic_end`. The topmost frame knows.
+    pub insists: bool,
+}
+
+/// What a frame does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// It is about to execute the statement at its position.
+    Running,
+    /// It sleeps until a broadcast.
+    Asleep,
+    /// It waits for a procedure, whose results go to the targets of the call at its position.
+    Storing,
+    /// It waits for a procedure whose results nobody wants, and goes on at its position.
+    Waiting,
+}
+
+/// What a step leads to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Effect {
+    /// The frame becomes another one.
+    Become(Frame),
+    /// It waits for a procedure that is called.
+    Call {
+        /// The frame that waits.
+        caller: Frame,
+        /// That of the procedure.
+        callee: Frame,
+    },
+    /// It is left; what the frame below makes of the results, [`Runner::resume`] says.
+    Return(Results),
+    /// The thread ends with all its frames.
+    End,
+    /// It goes on, and threads are started.
+    Start {
+        /// The frame that goes on.
+        next: Frame,
+        /// The first frames of the new threads.
+        started: Vec<Frame>,
+    },
+    /// It goes on, and all threads that sleep are woken.
+    Wake(Frame),
+    /// An assertion fails. Nothing changes.
+    Fail,
+}
+
+/// What a procedure returns.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Results {
+    /// The values that each result may have, independently of the others.
+    pub values: Vec<Vec<u32>>,
+    /// Whether the thread is between `atomic_begin` and `atomic_end`.
+    pub insists: bool,
+}
+
+/// Which values are known after a step.
+pub trait Keep {
+    /// Given the values that may be stored in a variable of the frame that will stand at a position: those that are told
+    /// apart, or a single unknown one.
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value>;
+
+    /// Forgets what is not kept of a frame.
+    fn forget(&self, frame: &mut Frame);
+
+    /// Asked before each of many results; if not, those that are left are left out, and the caller knows.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+/// Every value is kept.
+pub struct KeepAll;
+
+impl Keep for KeepAll {
+    fn stored(&self, _: usize, _: usize, _: Slot, values: Vec<u32>) -> Vec<Value> {
+        values.into_iter().map(Some).collect()
+    }
+
+    fn forget(&self, _: &mut Frame) {}
+}
+
+/// Every value is kept, as long as another goes on.
+struct KeepAllOf<'k>(&'k dyn Keep);
+
+impl Keep for KeepAllOf<'_> {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
+        KeepAll.stored(procedure, position, slot, values)
+    }
+
+    fn forget(&self, _: &mut Frame) {}
+
+    fn goes_on(&self) -> bool {
+        self.0.goes_on()
+    }
+}
+
+/// A program with what is needed to run it.
+pub struct Runner<'p> {
+    program: &'p Program,
+    /// For each procedure and statement the one that follows when it is done, and whether it lies in an atomic block.
+    surroundings: Vec<Vec<(usize, bool)>>,
+}
+
+/// A step: the values of the shared variables afterwards, and what becomes of the thread.
+pub type Found = (Vec<Value>, Effect);
+
+impl<'p> Runner<'p> {
+    /// Gets ready to run a program.
+    pub fn new(program: &'p Program) -> Self {
+        let surroundings = program.procedures.iter().map(|procedure| {
+            let end = procedure.statements.len();
+            let mut found = vec![(end, false); end + 1];
+            let mut blocks: Vec<(&Block, usize, bool)> = vec![(&procedure.body, end, false)];
+            while let Some((block, after, atomic)) = blocks.pop() {
+                for (index, &position) in block.iter().enumerate() {
+                    let next = block.get(index + 1).copied().unwrap_or(after);
+                    found[position] = (next, atomic);
+                    match &procedure.statements[position].action {
+                        Action::If(_, then, otherwise) => {
+                            blocks.extend([(then, next, atomic), (otherwise, next, atomic)]);
+                        }
+                        Action::While(_, body) => blocks.push((body, position, atomic)),
+                        Action::Atomic(body) => blocks.push((body, next, true)),
+                        _ => {}
+                    }
+                }
+            }
+            found
+        });
+        Self { program, surroundings: surroundings.collect() }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The position at which a procedure goes on when the statement at one is done.
+    pub fn following(&self, procedure: usize, position: usize) -> usize {
+        self.surroundings[procedure][position].0
+    }
+
+    /// Where a thread stands that is at a position: there, at each atomic block that begins there, and at the statement
+    /// that it executes next, which comes last.
+    pub fn stands_at(&self, procedure: usize, position: usize) -> Vec<usize> {
+        let mut chain = vec![position];
+        let statements = &self.program.procedures[procedure].statements;
+        let mut last = position;
+        while let Some(Action::Atomic(block)) = statements.get(last).map(|statement| &statement.action) {
+            last = block.first().copied().unwrap_or(self.surroundings[procedure][last].0);
+            chain.push(last);
+        }
+        chain
+    }
+
+    /// The statement to execute at a position: an atomic block is entered with its first statement.
+    pub fn first_of(&self, procedure: usize, position: usize) -> usize {
+        self.stands_at(procedure, position).last().copied().unwrap_or(position)
+    }
+
+    /// Whether a position lies in an atomic block.
+    pub fn is_inside(&self, procedure: usize, position: usize) -> bool {
+        self.surroundings[procedure][position].1
+    }
+
+    /// Whether no other thread may move while this frame is on top of its thread.
+    pub fn is_uninterrupted(&self, frame: &Frame) -> bool {
+        frame.under || frame.insists || self.is_inside(frame.procedure, frame.position)
+    }
+
+    /// The first frames of a thread that runs a procedure with some arguments.
+    pub fn first_frames(&self, procedure: usize, arguments: &[Vec<u32>], keep: &dyn Keep) -> Vec<Frame> {
+        let position = self.entry(procedure);
+        let blank = Frame {
+            procedure,
+            position,
+            locals: Vec::new(),
+            stage: Stage::Running,
+            root: true,
+            under: false,
+            insists: false,
+        };
+        let given = arguments.iter().map(Some).chain(std::iter::repeat(None));
+        let variables = self.program.procedures[procedure].locals.iter().zip(given).enumerate();
+        let choices = variables.map(|(number, (variable, given))| {
+            let values = match (given, variable.init) {
+                (Some(values), _) => values.clone(),
+                (None, Some(init)) => vec![init],
+                (None, None) => self.every(variable.kind),
+            };
+            keep.stored(procedure, position, Slot::Local(number), values)
+        });
+        let mut frames = Vec::new();
+        product(&choices.collect::<Vec<_>>(), keep, &mut |locals| {
+            frames.push(Frame { locals: locals.to_vec(), ..blank.clone() });
+        });
+        frames
+    }
+
+    /// The position at which a procedure begins.
+    fn entry(&self, procedure: usize) -> usize {
+        let called = &self.program.procedures[procedure];
+        called.body.first().copied().unwrap_or(called.statements.len())
+    }
+
+    /// All that a thread can do whose topmost frame is given, if others let it.
+    pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
+        let mut found = Vec::new();
+        if frame.stage == Stage::Running && self.is_enforced(shared, frame) {
+            let step = Step { runner: self, shared, frame, keep };
+            step.execute(&mut |shared, effect| {
+                let top = match &effect {
+                    Effect::Become(frame) | Effect::Wake(frame) | Effect::Start { next: frame, .. } => Some(frame),
+                    Effect::Call { callee, .. } => Some(callee),
+                    Effect::Return(_) | Effect::End | Effect::Fail => None,
+                };
+                if top.is_none_or(|top| self.is_enforced(&shared, top)) {
+                    found.push((shared, forgotten(effect, keep)));
+                }
+            });
+        }
+        found.dedup();
+        found
+    }
+
+    /// What becomes of a frame that waits when the procedure that it has called returns. Nothing, if its `enforce` does
+    /// not allow that: then the procedure does not return.
+    pub fn resume(
+        &self,
+        shared: &[Value],
+        waiting: &Frame,
+        results: &Results,
+        keep: &dyn Keep,
+    ) -> Vec<(Vec<Value>, Frame)> {
+        let procedure = waiting.procedure;
+        let (targets, position): (&[Place], usize) = match waiting.stage {
+            Stage::Storing => match self.action(procedure, waiting.position) {
+                Some(Action::Call { targets, .. }) => (targets, self.following(procedure, waiting.position)),
+                _ => return Vec::new(),
+            },
+            Stage::Waiting => (&[], waiting.position),
+            Stage::Running | Stage::Asleep => return Vec::new(),
+        };
+        let next = Frame { position, stage: Stage::Running, insists: results.insists, ..waiting.clone() };
+        let step = Step { runner: self, shared, frame: &next, keep };
+        let mut found = Vec::new();
+        step.store(targets, &results.values, position, &mut |shared, mut frame| {
+            if self.is_enforced(&shared, &frame) {
+                keep.forget(&mut frame);
+                found.push((shared, frame));
+            }
+        });
+        found
+    }
+
+    /// Whether what a procedure enforces may hold.
+    fn is_enforced(&self, shared: &[Value], frame: &Frame) -> bool {
+        let condition = &self.program.procedures[frame.procedure].enforced;
+        condition.as_ref().is_none_or(|condition| {
+            let scope = Scope { procedure: frame.procedure, shared, locals: &frame.locals, new: None };
+            self.values(condition, &scope).contains(&1)
+        })
+    }
+
+    /// The action at a position; none at the end of a procedure.
+    pub fn action(&self, procedure: usize, position: usize) -> Option<&'p Action> {
+        self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action)
+    }
+
+    fn every(&self, kind: Kind) -> Vec<u32> {
+        (0..self.program.values(kind)).collect()
+    }
+
+    fn read(&self, slot: Slot, procedure: usize, shared: &[Value], locals: &[Value]) -> Vec<u32> {
+        let value = match slot {
+            Slot::Shared(number) => shared[number],
+            Slot::Local(number) => locals[number],
+        };
+        value.map_or_else(|| self.every(self.program.variable(procedure, slot).kind), |value| vec![value])
+    }
+
+    /// The values that an expression may have.
+    fn values(&self, expression: &Expression, scope: &Scope<'_>) -> Vec<u32> {
+        let values = |expression: &Expression| self.values(expression, scope);
+        let both = |left: &Expression, right: &Expression| -> Vec<(u32, u32)> {
+            let right = values(right);
+            values(left).into_iter().flat_map(|left| right.iter().map(move |&right| (left, right))).collect()
+        };
+        let mut found: Vec<u32> = match expression {
+            Expression::Value(value, _) => vec![*value],
+            Expression::Any(kind) => self.every(*kind),
+            Expression::Read(slot) => self.read(*slot, scope.procedure, scope.shared, scope.locals),
+            Expression::New(slot) => {
+                let (shared, locals) = scope.new.unwrap_or((scope.shared, scope.locals));
+                self.read(*slot, scope.procedure, shared, locals)
+            }
+            Expression::Not(operand) => values(operand).into_iter().map(|value| 1 - value).collect(),
+            Expression::Binary(operator, left, right) => {
+                both(left, right).into_iter().map(|(left, right)| u32::from(apply(*operator, left, right))).collect()
+            }
+            Expression::Choice(condition, then, otherwise) => {
+                let branches = values(condition).into_iter().map(|value| if value == 1 { then } else { otherwise });
+                branches.flat_map(|branch| values(branch)).collect()
+            }
+            Expression::Choose(positive, negative) => {
+                let choose = |pair: (u32, u32)| match pair {
+                    (1, _) => vec![1],
+                    (_, 1) => vec![0],
+                    _ => vec![0, 1],
+                };
+                both(positive, negative).into_iter().flat_map(choose).collect()
+            }
+        };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// The effect without the values that are not kept.
+fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
+    match &mut effect {
+        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
+        Effect::Call { caller, callee } => {
+            keep.forget(caller);
+            keep.forget(callee);
+        }
+        Effect::Start { next, started } => {
+            keep.forget(next);
+            started.iter_mut().for_each(|frame| keep.forget(frame));
+        }
+        Effect::Return(_) | Effect::End | Effect::Fail => {}
+    }
+    effect
+}
+
+fn apply(operator: Operator, left: u32, right: u32) -> bool {
+    match operator {
+        Operator::And => left == 1 && right == 1,
+        Operator::Or => left == 1 || right == 1,
+        Operator::Xor | Operator::Unequal => left != right,
+        Operator::Implies => left == 0 || right == 1,
+        Operator::Equal => left == right,
+    }
+}
+
+/// Where variables have their values.
+#[derive(Clone, Copy)]
+struct Scope<'s> {
+    procedure: usize,
+    shared: &'s [Value],
+    locals: &'s [Value],
+    new: Option<(&'s [Value], &'s [Value])>,
+}
+
+/// One step of a frame.
+struct Step<'s, 'p> {
+    runner: &'s Runner<'p>,
+    shared: &'s [Value],
+    frame: &'s Frame,
+    keep: &'s dyn Keep,
+}
+
+impl Step<'_, '_> {
+    fn scope(&self) -> Scope<'_> {
+        Scope { procedure: self.frame.procedure, shared: self.shared, locals: &self.frame.locals, new: None }
+    }
+
+    fn values(&self, expressions: &[Expression]) -> Vec<Vec<u32>> {
+        expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
+    }
+
+    fn may(&self, condition: &Expression, value: u32) -> bool {
+        self.runner.values(condition, &self.scope()).contains(&value)
+    }
+
+    /// The frame when it goes on at a position.
+    fn at(&self, position: usize) -> Frame {
+        Frame { position, ..self.frame.clone() }
+    }
+
+    fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+        let (runner, procedure) = (self.runner, self.frame.procedure);
+        let position = runner.first_of(procedure, self.frame.position);
+        let next = runner.following(procedure, position);
+        let Some(action) = runner.action(procedure, position) else { return self.leave(&[], found) };
+        let mut go = |to: usize| found(self.shared.to_vec(), Effect::Become(self.at(to)));
+        let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
+        match action {
+            Action::Skip => go(next),
+            Action::Goto(targets) => targets.iter().for_each(|&to| go(to)),
+            Action::Assume(condition) | Action::Wait(condition) => {
+                if self.may(condition, 1) {
+                    go(next);
+                }
+            }
+            Action::Assert(condition) => {
+                if self.may(condition, 1) {
+                    go(next);
+                }
+                if self.may(condition, 0) {
+                    found(self.shared.to_vec(), Effect::Fail);
+                }
+            }
+            Action::If(condition, then, otherwise) => {
+                if self.may(condition, 1) {
+                    go(first(then, next));
+                }
+                if self.may(condition, 0) {
+                    go(first(otherwise, next));
+                }
+            }
+            Action::While(condition, body) => {
+                if self.may(condition, 1) {
+                    go(first(body, position));
+                }
+                if self.may(condition, 0) {
+                    go(next);
+                }
+            }
+            Action::Atomic(_) => {} // Its first statement stands for it.
+            Action::Assign { targets, values, constraint: None } => {
+                let store = &mut |shared, frame| found(shared, Effect::Become(frame));
+                self.store(targets, &self.values(values), next, store);
+            }
+            Action::Assign { targets, values, constraint: Some(constraint) } => {
+                self.store_constrained(targets, &self.values(values), constraint, next, found);
+            }
+            Action::Dead(slots) => {
+                let any = |slot: &Slot| runner.every(runner.program.variable(procedure, *slot).kind);
+                let (targets, values): (Vec<Place>, Vec<_>) = slots.iter().map(|slot| (Some(*slot), any(slot))).unzip();
+                self.store(&targets, &values, next, &mut |shared, frame| found(shared, Effect::Become(frame)));
+            }
+            Action::Lock(slot) => {
+                if self.may(&Expression::Read(*slot), 0) {
+                    let store = &mut |shared, frame| found(shared, Effect::Become(frame));
+                    self.store(&[Some(*slot)], &[vec![1]], next, store);
+                }
+            }
+            Action::Unlock(slot) => {
+                let store = &mut |shared, frame| found(shared, Effect::Become(frame));
+                self.store(&[Some(*slot)], &[vec![0]], next, store);
+            }
+            Action::AtomicBegin | Action::AtomicEnd => {
+                let insists = *action == Action::AtomicBegin;
+                found(self.shared.to_vec(), Effect::Become(Frame { insists, ..self.at(next) }));
+            }
+            Action::Call { targets, procedure: called, arguments } => {
+                self.call(targets, *called, arguments, position, found);
+            }
+            Action::Return(values) => self.leave(&self.values(values), found),
+            Action::Start { procedure: started, arguments, count } => {
+                self.start(*started, arguments, *count, next, found);
+            }
+            Action::StartAt(to) => {
+                let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };
+                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started: vec![first] });
+            }
+            Action::EndThread => found(self.shared.to_vec(), Effect::End),
+            Action::Sleep => {
+                found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Asleep, ..self.at(next) }));
+            }
+            Action::Broadcast => found(self.shared.to_vec(), Effect::Wake(self.at(next))),
+        }
+    }
+
+    /// Stores values, each of which may be one of several, and goes on at a position.
+    fn store(
+        &self,
+        targets: &[Place],
+        values: &[Vec<u32>],
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Frame),
+    ) {
+        let pairs = targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values)));
+        let (slots, choices): (Vec<_>, Vec<_>) = pairs
+            .map(|(slot, values)| (slot, self.keep.stored(self.frame.procedure, next, slot, values.clone())))
+            .unzip();
+        product(&choices, self.keep, &mut |values| {
+            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+            slots.iter().zip(values).for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
+            found(shared, frame);
+        });
+    }
+
+    /// The same, if old and new values satisfy a constraint. All values are told apart until that is known.
+    fn store_constrained(
+        &self,
+        targets: &[Place],
+        values: &[Vec<u32>],
+        constraint: &Expression,
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) {
+        let all = KeepAllOf(self.keep);
+        let plain = Step { keep: &all, ..*self };
+        plain.store(targets, values, next, &mut |shared, frame| {
+            let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
+            if !self.runner.values(constraint, &scope).contains(&1) {
+                return;
+            }
+            let stored = |slot: &Slot| {
+                let values = self.runner.read(*slot, self.frame.procedure, &shared, &frame.locals);
+                self.keep.stored(self.frame.procedure, next, *slot, values)
+            };
+            let slots: Vec<_> = targets.iter().flatten().copied().collect();
+            let choices: Vec<_> = slots.iter().map(stored).collect();
+            product(&choices, self.keep, &mut |values| {
+                let (mut shared, mut frame) = (shared.clone(), frame.clone());
+                slots.iter().zip(values).for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
+                found(shared, Effect::Become(frame));
+            });
+        });
+    }
+
+    fn call(
+        &self,
+        targets: &[Place],
+        called: usize,
+        arguments: &[Expression],
+        position: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) {
+        let procedure = self.frame.procedure;
+        let caller = match targets.iter().any(Option::is_some) {
+            true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
+            false => {
+                let next = self.runner.following(procedure, position);
+                Frame { stage: Stage::Waiting, insists: false, ..self.at(next) }
+            }
+        };
+        let under = self.frame.under || self.runner.is_inside(procedure, position);
+        for first in self.runner.first_frames(called, &self.values(arguments), self.keep) {
+            let callee = Frame { root: false, under, insists: self.frame.insists, ..first };
+            found(self.shared.to_vec(), Effect::Call { caller: caller.clone(), callee });
+        }
+    }
+
+    fn leave(&self, results: &[Vec<u32>], found: &mut dyn FnMut(Vec<Value>, Effect)) {
+        let effect = match self.frame.root {
+            true => Effect::End,
+            false => Effect::Return(Results { values: results.to_vec(), insists: self.frame.insists }),
+        };
+        found(self.shared.to_vec(), effect);
+    }
+
+    /// Arguments are evaluated once; each of the new threads chooses the values of its other variables.
+    fn start(
+        &self,
+        started: usize,
+        arguments: &[Expression],
+        count: u32,
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) {
+        product(&self.values(arguments), self.keep, &mut |arguments| {
+            let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
+            let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
+            product(&choices, self.keep, &mut |started| {
+                let started = started.to_vec();
+                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });
+            });
+        });
+    }
+}
+
+fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {
+    match slot {
+        Slot::Shared(number) => shared[number] = value,
+        Slot::Local(number) => frame.locals[number] = value,
+    }
+}
+
+/// Calls back for all ways to take one item from each list.
+fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut dyn FnMut(&[T])) {
+    let mut at = vec![0; choices.len()];
+    if choices.iter().any(Vec::is_empty) {
+        return;
+    }
+    let mut row: Vec<T> = choices.iter().map(|list| list[0].clone()).collect();
+    while keep.goes_on() {
+        found(&row);
+        // The last list runs fastest.
+        let Some(place) = (0..choices.len()).rev().find(|&place| at[place] + 1 < choices[place].len()) else { return };
+        at[place] += 1;
+        row[place] = choices[place][at[place]].clone();
+        for later in place + 1..choices.len() {
+            at[later] = 0;
+            row[later] = choices[later][0].clone();
+        }
+    }
+}

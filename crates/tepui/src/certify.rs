@@ -1,0 +1,214 @@
+//! From a proof about the compiled model to one about the program.
+//!
+//! Rows in which the model is in the middle of something that is one step of the program are dropped, and so are rows
+//! with a thread that has failed: failing changes nothing, so the row before it stays. The rest is translated, with the values that
+//! the model does not keep left open. Several symbols may mean the same frame: then their words are merged.
+//!
+//! Nothing here has to be right for a proof to be right: the checker judges what comes out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use tepui_cert::program::{Certificate, Kept, Positions};
+use tepui_cert::pushdown::{self, Lemma, LemmaThread, Rows};
+use tepui_lang::boolean::{Compiled, Legend, Phase};
+use tepui_model::program::step::{Frame, Value};
+use tepui_model::program::{Program, Property};
+use tepui_model::pushdown::{Shared, Symbol};
+
+/// The certificate about a program that follows from one about its model.
+pub fn certify(
+    program: &Program,
+    compiled: &Compiled,
+    proof: &pushdown::Certificate,
+    properties: &[Property],
+) -> Certificate {
+    let proved = |property: &&Property| proof.properties.iter().any(|claimed| claimed.name == property.name);
+    let mut tables = Tables { legend: &compiled.legend, shared: Numbered::default(), frames: Numbered::default() };
+    let translated: Vec<_> = proof.lemmas.iter().map(|lemma| Translated::new(&mut tables, lemma)).collect();
+    let lemmas = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
+    Certificate {
+        program: program.digest(),
+        properties: properties.iter().filter(proved).cloned().collect(),
+        kept: kept(program, &compiled.legend),
+        shared: tables.shared.list,
+        frames: tables.frames.list,
+        lemmas,
+    }
+}
+
+/// What the model keeps.
+fn kept(program: &Program, legend: &Legend) -> Kept {
+    let of = |forgets: &dyn Fn(usize, usize, usize) -> bool| -> Vec<Positions> {
+        let procedures = program.procedures.iter().enumerate();
+        let positions = procedures.map(|(number, procedure)| {
+            let kept = |position: usize| -> Vec<usize> {
+                (0..procedure.locals.len()).filter(|&local| !forgets(number, position, local)).collect()
+            };
+            let all = (0..=procedure.statements.len()).map(|position| (position, kept(position)));
+            all.filter(|(_, kept)| !kept.is_empty()).collect()
+        });
+        positions.collect()
+    };
+    Kept {
+        shared: (0..program.shared.len()).filter(|&number| !legend.forgets(number)).collect(),
+        locals: of(&|procedure, position, local| legend.forgets_local(procedure, position, local)),
+        storing: of(&|procedure, position, local| legend.forgets_during(procedure, position, local)),
+    }
+}
+
+/// Things with numbers, in the order in which they were found.
+struct Numbered<T> {
+    numbers: FxHashMap<T, u32>,
+    list: Vec<T>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { numbers: FxHashMap::default(), list: Vec::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    fn number(&mut self, item: T) -> u32 {
+        let next = self.list.len() as u32;
+        let number = *self.numbers.entry(item.clone()).or_insert(next);
+        if number == next {
+            self.list.push(item);
+        }
+        number
+    }
+}
+
+struct Tables<'l> {
+    legend: &'l Legend,
+    shared: Numbered<Vec<Value>>,
+    frames: Numbered<Frame>,
+}
+
+impl Tables<'_> {
+    /// The symbol of a frame.
+    fn symbol(&mut self, frame: Frame) -> Symbol {
+        Symbol(self.frames.number(frame) + 1)
+    }
+
+    fn below(&mut self, thread: usize, symbol: Symbol) -> Option<Symbol> {
+        if symbol.is_bottom() {
+            return Some(symbol);
+        }
+        self.legend.below(thread, symbol).map(|frame| self.symbol(frame))
+    }
+
+    fn top(&mut self, thread: usize, symbol: Symbol) -> Option<Symbol> {
+        if symbol.is_bottom() {
+            return Some(symbol);
+        }
+        self.legend.on_top(thread, symbol).map(|frame| self.symbol(frame))
+    }
+
+    /// A word of the model with its frames.
+    fn word(&mut self, thread: usize, word: &[Symbol]) -> Option<Vec<Symbol>> {
+        let (first, rest) = word.split_first()?;
+        let top = self.top(thread, *first)?;
+        let rest = rest.iter().map(|&symbol| self.below(thread, symbol)).collect::<Option<Vec<_>>>()?;
+        Some([top].into_iter().chain(rest).collect())
+    }
+}
+
+/// A lemma whose rows and words are translated; what lies below words comes last, when all frames that are listed are
+/// known.
+struct Translated<'a> {
+    lemma: &'a Lemma,
+    words: Vec<Vec<Vec<Symbol>>>,
+    views: Rows,
+}
+
+impl<'a> Translated<'a> {
+    fn new(tables: &mut Tables<'_>, lemma: &'a Lemma) -> Self {
+        let leader = |thread: usize| lemma.threads[thread].like.unwrap_or(thread);
+        let phase = |row: &[u32]| tables.legend.phase(Shared(row[0]));
+        // Only words that occur in rows that stay may bring frames into the table: a frame that is listed is seen.
+        let stays = |row: &&[u32]| phase(row) == Phase::Open && is_calm(tables.legend, lemma, row);
+        let rows: Vec<_> = lemma.views.iter().filter(stays).collect();
+        let mut numbers: Vec<FxHashMap<u32, u32>> = vec![FxHashMap::default(); lemma.threads.len()];
+        let mut words: Vec<Numbered<Vec<Symbol>>> = lemma.threads.iter().map(|_| Numbered::default()).collect();
+        let mut translated: Vec<Vec<u32>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut cells = vec![tables.shared.number(tables.legend.shared(Shared(row[0])))];
+            for (thread, &word) in row[1..].iter().enumerate() {
+                let leader = leader(thread);
+                let number = match numbers[leader].get(&word) {
+                    Some(&number) => Some(number),
+                    None => tables.word(leader, &lemma.threads[leader].words[word as usize]).map(|symbols| {
+                        let number = words[leader].number(symbols);
+                        numbers[leader].insert(word, number);
+                        number
+                    }),
+                };
+                cells.extend(number);
+            }
+            if cells.len() == row.len() {
+                sort_groups(lemma, &mut cells);
+                translated.push(cells);
+            }
+        }
+        translated.sort_unstable();
+        translated.dedup();
+        let mut views = Rows::with_capacity(lemma.threads.len() + 1, translated.len());
+        translated.into_iter().for_each(|row| views.push(row));
+        Self { lemma, words: words.into_iter().map(|words| words.list).collect(), views }
+    }
+
+    fn finish(self, tables: &mut Tables<'_>) -> Lemma {
+        let mut threads = Vec::new();
+        for (thread, (part, words)) in self.lemma.threads.iter().zip(self.words).enumerate() {
+            let below = if part.like.is_some() { Vec::new() } else { below(tables, thread, part) };
+            threads.push(LemmaThread { like: part.like, words, below });
+        }
+        Lemma { depth: self.lemma.depth, threads, views: self.views }
+    }
+}
+
+/// Whether all threads of a row are where the program may be.
+fn is_calm(legend: &Legend, lemma: &Lemma, row: &[u32]) -> bool {
+    row[1..].iter().enumerate().all(|(thread, &word)| {
+        let leader = lemma.threads[thread].like.unwrap_or(thread);
+        let top = lemma.threads[leader].words[word as usize][0];
+        top.is_bottom() || legend.on_top(leader, top).is_some()
+    })
+}
+
+/// Cells of interchangeable threads ascend.
+fn sort_groups(lemma: &Lemma, cells: &mut [u32]) {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (thread, part) in lemma.threads.iter().enumerate() {
+        groups.entry(part.like.unwrap_or(thread)).or_default().push(thread + 1);
+    }
+    for places in groups.values().filter(|places| places.len() > 1) {
+        let mut sorted: Vec<_> = places.iter().map(|&place| cells[place]).collect();
+        sorted.sort_unstable();
+        places.iter().zip(sorted).for_each(|(&place, cell)| cells[place] = cell);
+    }
+}
+
+/// What lies below words. A word of the model may be one on top of a stack or one further down.
+fn below(tables: &mut Tables<'_>, thread: usize, part: &LemmaThread) -> Vec<(Vec<Symbol>, Vec<Symbol>)> {
+    let mut found: BTreeMap<Vec<Symbol>, BTreeSet<Symbol>> = BTreeMap::new();
+    // All frames that wait are listed before it is asked which of them may be on top of a word.
+    let mut lower = Vec::new();
+    for (word, symbols) in &part.below {
+        let symbols: Vec<_> = symbols.iter().filter_map(|&symbol| tables.below(thread, symbol)).collect();
+        let rest: Option<Vec<_>> = word[1..].iter().map(|&symbol| tables.below(thread, symbol)).collect();
+        lower.extend(rest.map(|rest| (word, rest, symbols)));
+    }
+    for (word, rest, symbols) in lower {
+        let listed = |frame: Option<Frame>| frame.and_then(|frame| tables.frames.numbers.get(&frame).copied());
+        let tops = [tables.legend.on_top(thread, word[0]), tables.legend.below(thread, word[0])].map(listed);
+        for top in tops.into_iter().flatten() {
+            let word = [Symbol(top + 1)].into_iter().chain(rest.iter().copied()).collect();
+            found.entry(word).or_default().extend(&symbols);
+        }
+    }
+    found.into_iter().map(|(word, symbols)| (word, symbols.into_iter().collect())).collect()
+}
