@@ -15,7 +15,7 @@ use tepui_model::Digest;
 use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
 
-use crate::pushdown::Lemma;
+use crate::pushdown::{Lemma, Regular};
 use crate::text::{Lines, Unreadable, check_seal, sealed};
 
 /// A proof about a program.
@@ -33,6 +33,8 @@ pub struct Certificate {
     pub frames: Vec<Frame>,
     /// The lemmas, each relative to those before it.
     pub lemmas: Vec<Lemma>,
+    /// Regular sets, instead of lemmas.
+    pub regular: Option<Regular>,
 }
 
 /// Which variables are kept, by number, in ascending order.
@@ -72,6 +74,7 @@ impl Certificate {
         let _ = writeln!(out, "frames {}", self.frames.len());
         self.frames.iter().for_each(|frame| write_frame(&mut out, frame));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
+        self.regular.iter().for_each(|regular| regular.write(&mut out));
         sealed(&out)
     }
 
@@ -95,10 +98,14 @@ impl Certificate {
         while let Some(head) = lines.accept("lemma") {
             lemmas.push(Lemma::read(&mut lines, head)?);
         }
+        let regular = match lines.accept("regular") {
+            Some(head) => Some(Regular::read(&mut lines, head)?),
+            None => None,
+        };
         lines.expect("end")?;
         match lines.next_line() {
             Some(_) => Err(lines.error("text after the end")),
-            None => Ok(Self { program, properties, kept, shared, frames, lemmas }),
+            None => Ok(Self { program, properties, kept, shared, frames, lemmas, regular }),
         }
     }
 }

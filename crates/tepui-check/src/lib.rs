@@ -8,6 +8,7 @@
 mod lemma;
 pub mod program;
 pub mod pushdown;
+mod regular;
 pub mod rendezvous;
 
 use std::fmt;
@@ -25,7 +26,7 @@ pub fn check_until(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> 
     match (model, certificate) {
         (_, Certificate::Program(_)) => Err(Rejected::new("model", "the certificate is about a program")),
         (Model::Pushdown(model), Certificate::Pushdown(views)) => {
-            pushdown::check(model, views, stop).map(Accepted::Views)
+            pushdown::check(model, views, stop)
         }
         (Model::Pushdown(_), Certificate::Rendezvous(_)) => Err(Rejected::new(
             "model",
@@ -49,7 +50,16 @@ pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {
 pub enum Accepted {
     /// The proof is about views: of the model, or of the product of its threads.
     Views(pushdown::Accepted),
-    /// The proof is about languages.
+    /// The proof is about regular sets of stacks.
+    Regular {
+        /// The properties that hold in every reachable state.
+        properties: Vec<String>,
+        /// How many rows there are.
+        rows: usize,
+        /// How many languages they are made of.
+        languages: usize,
+    },
+    /// The proof is about languages of actions.
     Languages {
         /// The properties that hold in every reachable state.
         properties: Vec<String>,

@@ -21,6 +21,7 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Property, Symbol};
 
+use super::regular::Regular;
 use crate::text::{Lines, Unreadable, check_seal, read_patterns, sealed, strip_keyword, write_property};
 
 /// A proof that no reachable view violates the properties.
@@ -32,6 +33,8 @@ pub struct Certificate {
     pub properties: Vec<Property>,
     /// The lemmas, each relative to those before it.
     pub lemmas: Vec<Lemma>,
+    /// Regular sets, instead of lemmas.
+    pub regular: Option<Regular>,
 }
 
 /// One inductive set.
@@ -139,6 +142,7 @@ impl Certificate {
         let mut out = format!("{HEAD}\nmodel {}\n", self.model);
         self.properties.iter().for_each(|property| write_property(&mut out, property));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
+        self.regular.iter().for_each(|regular| regular.write(&mut out));
         sealed(&out)
     }
 
@@ -151,12 +155,15 @@ impl Certificate {
         check_seal(text)?;
         let model = lines.expect("model")?;
         let model = model.parse().map_err(|message| lines.error(message))?;
-        let mut certificate = Self { model, properties: Vec::new(), lemmas: Vec::new() };
+        let mut certificate = Self { model, properties: Vec::new(), lemmas: Vec::new(), regular: None };
         while let Some(name) = lines.accept("property") {
             certificate.properties.push(read_patterns(&mut lines, name)?);
         }
         while let Some(head) = lines.accept("lemma") {
             certificate.lemmas.push(Lemma::read(&mut lines, head)?);
+        }
+        if let Some(head) = lines.accept("regular") {
+            certificate.regular = Some(Regular::read(&mut lines, head)?);
         }
         lines.expect("end")?;
         match lines.next_line() {
@@ -209,7 +216,10 @@ impl LemmaThread {
     fn read(lines: &mut Lines<'_>, earlier: &[Self]) -> Result<Self, Unreadable> {
         let head = lines.expect("thread")?;
         let (found, leader) = match head.split_once(char::is_whitespace) {
-            Some((found, rest)) => (found, Some(read_leader(lines, rest, earlier)?)),
+            Some((found, rest)) => {
+                let leads = |leader: usize| earlier.get(leader).is_some_and(|thread| thread.like.is_none());
+                (found, Some(read_leader(lines, rest, leads)?))
+            }
             None => (head, None),
         };
         if lines.number::<usize>(found)? != earlier.len() + 1 {
@@ -235,10 +245,14 @@ impl LemmaThread {
 }
 
 /// Reads `like N`, where N must be an earlier thread with words of its own.
-fn read_leader(lines: &Lines<'_>, text: &str, earlier: &[LemmaThread]) -> Result<usize, Unreadable> {
+pub(super) fn read_leader(
+    lines: &Lines<'_>,
+    text: &str,
+    leads: impl Fn(usize) -> bool,
+) -> Result<usize, Unreadable> {
     let number = strip_keyword(text.trim_start(), "like").ok_or_else(|| lines.error("expected `thread N like M`"))?;
     let leader = lines.number::<usize>(number)?.checked_sub(1);
-    let leader = leader.filter(|&leader| earlier.get(leader).is_some_and(|thread| thread.like.is_none()));
+    let leader = leader.filter(|&leader| leads(leader));
     leader.ok_or_else(|| lines.error("a thread can only be like an earlier one that is like no other"))
 }
 
@@ -251,7 +265,7 @@ fn read_word(lines: &Lines<'_>, text: &str) -> Result<Vec<Symbol>, Unreadable> {
 }
 
 /// Rows that differ in the last cell only share a line, and neighbouring last cells share a range.
-fn write_rows(out: &mut String, rows: &Rows) {
+pub(super) fn write_rows(out: &mut String, rows: &Rows) {
     let last = rows.width() - 1;
     let mut row = 0;
     while row < rows.len() {
@@ -278,7 +292,7 @@ fn write_rows(out: &mut String, rows: &Rows) {
 }
 
 /// Reads rows whose last cell is below `words`, so that no short text unfolds into an endless range.
-fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) -> Result<Rows, Unreadable> {
+pub(super) fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) -> Result<Rows, Unreadable> {
     let mut rows = Rows::new(width);
     let mut row = Vec::with_capacity(width);
     while rows.len() < count {
@@ -324,6 +338,7 @@ mod tests {
             model: Digest::of(b"model"),
             properties: vec![Property { name: "no clash".to_owned(), never: vec![pattern] }],
             lemmas: vec![Lemma { depth: 2, threads: vec![thread.clone(), thread], views }],
+            regular: None,
         }
     }
 

@@ -11,7 +11,8 @@ use tepui_model::program::{Action, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
 use super::system::Interpreted;
-use crate::lemma::{Checked, System, Word};
+use crate::lemma::{Checked, System};
+use crate::regular;
 
 /// After how many views the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
@@ -31,6 +32,34 @@ pub(super) fn avoids(system: &Interpreted<'_>, lemma: &Checked<'_>, property: &P
         });
         if violated || (deadlock && may_be_stuck(system, lemma, row, &mut blocked)) {
             return Err(format!("the view {} violates it", lemma.show(system, row)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether no row of regular sets violates a property. A row may be stuck if each of its threads may be unable to move, one of
+/// which has not ended, or if one that is uninterrupted may be.
+pub(super) fn rows_avoid(
+    system: &Interpreted<'_>,
+    rows: &regular::Checked<'_, '_, Interpreted<'_>>,
+    property: &Property,
+) -> Result<(), String> {
+    let deadlock = property.never.contains(&Goal::Deadlock);
+    for row in rows.rows() {
+        let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, row)).collect();
+        let violated = tops.iter().flatten().any(|(top, _)| violates(system, row[0], *top, property));
+        let stuck = || {
+            let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, row[0], *top, below);
+            let holds = tops.iter().flatten().any(|top| system.is_uninterrupted(top.0) && blocked(top));
+            let can_rest = tops.iter().all(|tops| tops.iter().any(blocked));
+            let alive = tops.iter().flatten().any(|top| !top.0.is_bottom() && blocked(top));
+            holds || (can_rest && alive)
+        };
+        if violated || (deadlock && stuck()) {
+            return Err(format!("the row {} violates it", rows.show(row)));
+        }
+        if system.is_stopped() {
+            return Ok(());
         }
     }
     Ok(())
@@ -70,30 +99,24 @@ fn may_be_stuck(
                 let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);
                 *blocked.entry(key).or_insert_with(|| {
                     let word = lemma.word(thread, row[thread + 1]);
-                    may_be_blocked(system, lemma, thread, row[0], word)
+                    // What lies below: the next symbol of the word, or anything that is listed below it.
+                    let lower = match word {
+                        [_, below, ..] => std::slice::from_ref(below),
+                        _ => lemma.beneath(thread, word),
+                    };
+                    may_be_blocked(system, row[0], word[0], lower)
                 })
             }
         })
 }
 
-/// Whether a thread that has its turn may have no step.
-fn may_be_blocked(
-    system: &Interpreted<'_>,
-    lemma: &Checked<'_>,
-    thread: usize,
-    shared: u32,
-    word: Word<'_>,
-) -> bool {
-    let Some(frame) = system.tables().frame(word[0]) else { return true }; // It has ended.
+/// Whether a thread that has its turn may have no step, with a symbol on top and some that may lie below it.
+fn may_be_blocked(system: &Interpreted<'_>, shared: u32, top: Symbol, lower: &[Symbol]) -> bool {
+    let Some(frame) = system.tables().frame(top) else { return true }; // It has ended.
     let Some(values) = system.tables().shared(shared) else { return true };
     if frame.stage != Stage::Running || system.passing().may_block(values, frame) {
         return true;
     }
-    // What lies below: the next symbol of the word, or anything that is listed below it.
-    let lower: Vec<Symbol> = match word {
-        [_, below, ..] => vec![*below],
-        _ => lemma.beneath(thread, word).to_vec(),
-    };
     let refuses = |symbol: &Symbol| {
         let Some(waiting) = system.tables().frame(*symbol) else { return false };
         refuses(system, shared, frame, waiting)

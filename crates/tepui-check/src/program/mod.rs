@@ -34,8 +34,8 @@ use tepui_cert::program::Certificate;
 use tepui_model::program::{Program, Property};
 
 use crate::lemma::check_lemmas;
-use crate::pushdown::Accepted;
-use crate::{Rejected, program::system::Interpreted};
+use crate::program::system::Interpreted;
+use crate::{Accepted, Rejected, pushdown, regular};
 
 /// Decides whether a certificate proves properties of a program. Without properties it is asked for the bare claim that
 /// the last lemma's views are all that can be reached. From time to time it is asked whether to stop.
@@ -45,28 +45,32 @@ pub fn check(
     certificate: &Certificate,
     stop: &dyn Fn() -> bool,
 ) -> Result<Accepted, Rejected> {
+    let names = || properties.iter().map(|property| property.name.clone()).collect();
     if certificate.program != program.digest() {
         return Err(Rejected::new("program", "the certificate is about another program (the digests differ)"));
     }
     properties.iter().try_for_each(|property| covers(certificate, property))?;
     let system = Interpreted::new(program, properties, certificate, stop)?;
+    let each = |avoids: &dyn Fn(&Property) -> Result<(), String>| {
+        properties.iter().try_for_each(|property| {
+            let place = || format!("property {}", property.name);
+            match avoids(property) {
+                Err(reason) => Err(Rejected::new(place(), reason)),
+                Ok(()) if system.is_stopped() => Err(Rejected::stopped(place())),
+                Ok(()) => Ok(()),
+            }
+        })
+    };
+    if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
+        let rows = regular::check(&system, regular)?;
+        each(&|property| avoids::rows_avoid(&system, &rows, property))?;
+        let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
+        return Ok(Accepted::Regular { properties: names(), rows: regular.rows.len(), languages });
+    }
     let lemmas = check_lemmas(&system, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
-    for property in properties {
-        let place = || format!("property {}", property.name);
-        match avoids::avoids(&system, last, property) {
-            Err(reason) => return Err(Rejected::new(place(), reason)),
-            Ok(()) if system.is_stopped() => return Err(Rejected::stopped(place())),
-            Ok(()) => {}
-        }
-    }
-    Ok(Accepted {
-        properties: properties.iter().map(|property| property.name.clone()).collect(),
-        views: last.views(),
-        orbits: last.orbits(),
-        depth: last.depth(),
-        lemmas: lemmas.len(),
-    })
+    each(&|property| avoids::avoids(&system, last, property))?;
+    Ok(Accepted::Views(pushdown::Accepted::of(&lemmas, last, names())))
 }
 
 /// A certificate must say itself that it is about a property, even where its views happen to avoid it.

@@ -68,7 +68,8 @@ impl<'c> Tables<'c> {
 
     /// How many threads the lemmas speak of.
     pub(super) fn places(&self) -> usize {
-        self.certificate.lemmas.first().map_or(0, |lemma| lemma.threads.len())
+        let regular = || self.certificate.regular.as_ref().map_or(0, |regular| regular.threads.len());
+        self.certificate.lemmas.first().map_or_else(regular, |lemma| lemma.threads.len())
     }
 
     /// Whether the caller wants to stop.

@@ -7,8 +7,8 @@ mod system;
 use tepui_cert::pushdown::Certificate;
 use tepui_model::pushdown::{Model, Property};
 
-use crate::Rejected;
-use crate::lemma::check_lemmas;
+use crate::lemma::{Checked, check_lemmas};
+use crate::{Rejected, regular};
 use patterns::avoids;
 pub use replay::replay;
 use system::Rules;
@@ -30,25 +30,37 @@ pub struct Accepted {
 
 /// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare
 /// claim that the last lemma's views are all that can be reached. From time to time it is asked whether to stop.
-pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
+pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<crate::Accepted, Rejected> {
     if certificate.model != model.digest() {
         return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));
     }
     let rules = Rules::new(model, stop);
+    let properties: Vec<_> = model.properties().iter().map(|property| property.name.clone()).collect();
+    let violated = |property: &Property, reason| Rejected::new(format!("property {}", property.name), reason);
+    if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
+        let rows = regular::check(&rules, regular)?;
+        for property in model.properties() {
+            covers(certificate, property)?;
+            patterns::rows_avoid(&rows, property).map_err(|reason| violated(property, reason))?;
+        }
+        let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
+        return Ok(crate::Accepted::Regular { properties, rows: regular.rows.len(), languages });
+    }
     let lemmas = check_lemmas(&rules, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
     for property in model.properties() {
         covers(certificate, property)?;
-        avoids(&rules, last, property)
-            .map_err(|reason| Rejected::new(format!("property {}", property.name), reason))?;
+        avoids(&rules, last, property).map_err(|reason| violated(property, reason))?;
     }
-    Ok(Accepted {
-        properties: model.properties().iter().map(|property| property.name.clone()).collect(),
-        views: last.views(),
-        orbits: last.orbits(),
-        depth: last.depth(),
-        lemmas: lemmas.len(),
-    })
+    Ok(crate::Accepted::Views(Accepted::of(&lemmas, last, properties)))
+}
+
+impl Accepted {
+    /// What lemmas prove, of which the last one avoids some properties.
+    pub(crate) fn of(lemmas: &[Checked<'_>], last: &Checked<'_>, properties: Vec<String>) -> Self {
+        let (views, orbits) = (last.views(), last.orbits());
+        Self { properties, views, orbits, depth: last.depth(), lemmas: lemmas.len() }
+    }
 }
 
 /// A certificate must say itself that it is about a property, even where its views happen to avoid it.

@@ -4,6 +4,7 @@ use tepui_model::pushdown::{Pattern, Property, Shared, Symbol};
 
 use super::system::Rules;
 use crate::lemma::{Checked, Groups};
+use crate::regular;
 
 /// Whether no view of a lemma violates a property.
 pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
@@ -15,6 +16,26 @@ pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property
         Some(row) => Err(format!("the view {}, or a permutation of it, violates it", lemma.show(rules, row))),
         None => Ok(()),
     }
+}
+
+/// Whether no row of regular sets violates a property: in each group there are not enough threads with the symbols
+/// wanted on top, each with one of them.
+pub(super) fn rows_avoid(rows: &regular::Checked<'_, '_, Rules<'_>>, property: &Property) -> Result<(), String> {
+    for row in rows.rows() {
+        let tops: Vec<Vec<Symbol>> = (0..row.len() - 1)
+            .map(|thread| rows.tops(thread, row).into_iter().map(|(symbol, _)| symbol).collect())
+            .collect();
+        let violates = |pattern: &Pattern| {
+            pattern.shared.is_none_or(|shared| shared.0 == row[0])
+                && rows.can_be_placed(&|thread, place| {
+                    pattern.tops[thread].is_none_or(|wanted| tops[place].contains(&wanted))
+                })
+        };
+        if property.never.iter().any(violates) {
+            return Err(format!("the row {} violates it", rows.show(row)));
+        }
+    }
+    Ok(())
 }
 
 /// A pattern for orbits: the symbols that it wants on top in each group, in ascending order.

@@ -20,7 +20,7 @@ pub use replay::replay;
 pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match certificate {
         Certificate::Program(_) => Err(Rejected::new("model", "the certificate is about a program")),
-        Certificate::Pushdown(views) => pushdown::check(product(model).model(), views, stop).map(Accepted::Views),
+        Certificate::Pushdown(views) => pushdown::check(product(model).model(), views, stop),
         Certificate::Rendezvous(languages) => check_languages(model, languages),
     }
 }

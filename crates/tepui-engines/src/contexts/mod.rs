@@ -3,7 +3,8 @@
 //! The bound k counts contexts. Two sequences are observed while it grows:
 //!
 //! * `R_k`, the states reachable with at most k contexts. It cannot stutter: once a level brings no new state, no
-//!   later one does. Observable where states are enumerated.
+//!   later one does. With sets of stacks that means: no set that is not part of one that is known. With one thread the
+//!   first context brings all of them.
 //! * `T(R_k)`, their views. It is finite, so it converges, but it may stutter; whether a plateau is the end is
 //!   decided by the generator test ([`generators`](crate::pushdown::generators)). Observable with enumerated states and with sets of stacks
 //!   ([`languages`]) alike.
@@ -15,6 +16,7 @@ pub mod explicit_trace;
 pub mod finite;
 pub mod languages;
 pub mod post_star;
+pub mod regular;
 pub mod search;
 pub mod symbolic_trace;
 
@@ -38,7 +40,7 @@ use search::Search;
 /// How to search, and which sequences may give evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// The collapse of `R_k`, where states are enumerated.
+    /// The collapse of `R_k`.
     pub states: bool,
     /// The generator test on `T(R_k)`.
     pub views: bool,
@@ -55,7 +57,7 @@ pub trait Representation: Locals + Sized {
     /// A trace to a violation with the fewest contexts.
     fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop>;
 
-    /// A certificate from an empty level, if enumerated states allow one. It may use up the states.
+    /// A certificate from an empty level. It may use up the states.
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 }
 
@@ -85,8 +87,8 @@ impl Representation for Languages {
         Ok(trace.into())
     }
 
-    fn collapsed(_: &mut Search<Self>, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        Ok(None)
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        regular::collapsed(search, budget).map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Evidence of pushdown proofs.
 
 use tepui_cert::Certificate;
-use tepui_cert::pushdown::{self, Lemma};
+use tepui_cert::pushdown::{self, Lemma, Regular};
 use tepui_core::Evidence;
 use tepui_model::pushdown::Model;
 
@@ -10,9 +10,16 @@ use super::compiled::Compiled;
 /// Evidence whose properties are still to be filled in.
 pub fn evidence(compiled: &Compiled, lemma: Lemma, kind: &'static str, because: String) -> Evidence {
     let view_depth = Some(lemma.depth);
-    let certificate =
-        pushdown::Certificate { model: compiled.model.digest(), properties: Vec::new(), lemmas: vec![lemma] };
+    let (model, lemmas) = (compiled.model.digest(), vec![lemma]);
+    let certificate = pushdown::Certificate { model, properties: Vec::new(), lemmas, regular: None };
     Evidence { certificate: certificate.into(), because, kind, view_depth }
+}
+
+/// Evidence of regular sets, whose properties are still to be filled in.
+pub fn regular(compiled: &Compiled, regular: Regular, because: String) -> Evidence {
+    let (model, regular) = (compiled.model.digest(), Some(regular));
+    let certificate = pushdown::Certificate { model, properties: Vec::new(), lemmas: Vec::new(), regular };
+    Evidence { certificate: certificate.into(), because, kind: "regular-sets", view_depth: None }
 }
 
 /// The evidence with the properties that it proves: those that are not violated.

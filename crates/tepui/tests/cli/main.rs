@@ -5,6 +5,7 @@ mod bench;
 mod book;
 mod evidence;
 mod files;
+mod hostile;
 mod json;
 mod limits;
 mod terminal;

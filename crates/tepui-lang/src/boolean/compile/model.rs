@@ -11,9 +11,16 @@ impl Exploration<'_, '_> {
     /// The model of what was found.
     pub(super) fn compiled(self) -> Result<Compiled, Uncompiled> {
         let thread_names = self.thread_names();
-        let symbols: Vec<_> = (self.kinds.iter())
-            .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
-            .collect();
+        // Threads of different kinds are not interchangeable, even if their rules happen to be alike: a proof tells which
+        // procedure a thread is in. So no two kinds have the same number of symbols.
+        let mut symbols: Vec<Vec<String>> = Vec::new();
+        for kind in &self.kinds {
+            let mut named = names(kind.points.list.iter().map(|point| self.point_name(point)));
+            while symbols.iter().any(|other| other.len() == named.len()) {
+                named.push(format!("unused$${}", named.len()));
+            }
+            symbols.push(named);
+        }
         let threads = self.threads.iter().zip(thread_names).map(|(&kind, name)| Thread {
             name,
             symbols: symbols[kind].clone(),

@@ -1,0 +1,48 @@
+//! Evidence from an empty level of sets of states.
+//!
+//! Each context's image of a stored row is part of a stored row, and one step is part of a context. So the rows, with their
+//! languages written down, are an inductive invariant, whatever the contexts were.
+
+use tepui_cert::pushdown::{Language, Regular, RegularThread, Rows};
+use tepui_core::{Budget, Evidence, Stop};
+
+use super::languages::Languages;
+use super::search::Search;
+use crate::pushdown::evidence;
+
+/// The certificate of all rows that were stored.
+pub fn collapsed(search: &Search<Languages>, budget: &mut Budget) -> Result<Evidence, Stop> {
+    let (compiled, symmetry, locals) = (search.compiled(), search.symmetry(), search.locals());
+    let threads = compiled.threads();
+    // Only languages that occur are written, in the order in which they do.
+    let mut numbers: Vec<Vec<Option<u32>>> = vec![Vec::new(); threads];
+    let mut languages: Vec<Vec<Language>> = vec![Vec::new(); threads];
+    let states = &search.explorer.states;
+    let mut rows = Rows::with_capacity(threads + 1, states.len());
+    let mut row = vec![0; states.width()];
+    for state in 0..states.len() as u32 {
+        budget.spend(threads as u64)?;
+        states.get(state, &mut row);
+        let mut cells = vec![compiled.shared(row[0]).0];
+        for thread in 0..threads {
+            let (leader, set) = (symmetry.leader(thread), row[thread + 1] as usize);
+            let known = &mut numbers[leader];
+            known.resize(known.len().max(set + 1), None);
+            let number = *known[set].get_or_insert_with(|| {
+                let dfa = locals.set(compiled.kind_of[thread], set as u32);
+                let states = (0..dfa.size() as u32).map(|state| dfa.edges(state).collect()).collect();
+                languages[leader].push(Language { states });
+                languages[leader].len() as u32 - 1
+            });
+            cells.push(number);
+        }
+        symmetry.sort(&mut cells); // Numbers of languages are not those of sets.
+        rows.push(cells);
+    }
+    let parts = languages.into_iter().enumerate().map(|(thread, languages)| {
+        let leader = symmetry.leader(thread);
+        RegularThread { like: (leader != thread).then_some(leader), languages }
+    });
+    let because = "one more context brings no state outside the sets that are known".to_owned();
+    Ok(evidence::regular(compiled, Regular { threads: parts.collect(), rows }, because))
+}

@@ -1,0 +1,124 @@
+//! Programs that fooled or broke a verifier once, with what must come out.
+//!
+//! What limits cost is measured on a machine that may be busy: what is asserted about time is generous.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{Room, tests_folder};
+
+/// A line of options, the exit status, and the properties that must have the status of the whole.
+type Row = (&'static str, &'static str, i32, &'static [&'static str]);
+
+const ROWS: &[Row] = &[
+    ("T1", "", 2, &[]),
+    ("T2", "", 2, &[]),
+    ("enf", "--deadlock", 1, &["deadlock-freedom"]),
+    ("nested-label", "--label L", 1, &["L"]),
+    ("label-local", "--label L", 1, &["L"]),
+    ("label-start", "--label L", 1, &["L"]),
+    ("label-broadcast", "--label L", 1, &["L"]),
+    ("m_fd2", "--deadlock", 1, &["p@2", "deadlock-freedom"]),
+    ("m_late", "--engine delays", 1, &["q@2", "p@3"]),
+    ("m_fail_atomic", "--engine delays", 1, &["p@2", "q@3"]),
+    ("lost", "", 1, &["main@25"]),
+    ("m_cr", "--engine contexts --call-return plain", 1, &["main@9"]),
+    ("hang12", "--timeout 2", 1, &[]),
+    ("hang17", "--timeout 2", 1, &[]),
+    ("kws", "", 0, &["main@6"]),
+    ("prec_eq", "", 2, &[]),
+    ("prec_xor", "", 2, &[]),
+    ("prec_impl", "", 2, &[]),
+    ("prec_eq", "--dialect boppo", 1, &["main@4"]),
+    ("prec_xor", "--dialect boppo", 1, &["main@4"]),
+    ("prec_impl", "--dialect boppo", 1, &["main@4"]),
+    ("prec_eq", "--dialect getafix", 0, &["main@4"]),
+    ("prec_xor", "--dialect getafix", 0, &["main@4"]),
+    ("prec_impl", "--dialect getafix", 0, &["main@4"]),
+    ("uncalled", "--dialect getafix", 0, &["main@10"]),
+];
+
+fn room() -> Room {
+    let room = Room::new();
+    for entry in std::fs::read_dir(tests_folder("hostile")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), room.path(entry.file_name().to_str().unwrap())).unwrap();
+    }
+    room
+}
+
+#[test]
+fn verdicts_are_right() {
+    let room = room();
+    for (file, options, code, properties) in ROWS {
+        let run = room.expect(&format!("verify {file}.bp {options} --format json"), *code);
+        if *code == 2 {
+            continue;
+        }
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let status = if *code == 0 { "safe" } else { "unsafe" };
+        for property in *properties {
+            let all = document["properties"].as_array().unwrap();
+            let found = all.iter().find(|found| found["name"] == *property);
+            assert_eq!(found.map(|found| &found["verdict"]), Some(&status.into()), "{file} {property}: {document}");
+        }
+    }
+}
+
+/// What is proved is accepted by `check`, and what is refuted by `replay`.
+#[test]
+fn evidence_is_accepted() {
+    let room = room();
+    for (file, options, code, _) in ROWS.iter().filter(|(_, _, code, _)| *code < 2) {
+        let engine = options.split("--engine ").nth(1).map_or("", |rest| rest.split(' ').next().unwrap_or(""));
+        let kept = options.replace(&format!("--engine {engine}"), "").replace("--call-return plain", "");
+        let kept = kept.replace("--timeout 2", "");
+        match code {
+            0 => {
+                room.expect(&format!("verify {file}.bp {options} --certificate c"), 0);
+                room.expect(&format!("check c {file}.bp {kept}"), 0);
+            }
+            _ => {
+                room.expect(&format!("verify {file}.bp {options} --trace t"), 1);
+                room.expect(&format!("replay t {file}.bp {kept}"), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_refused_or_explained() {
+    let room = room();
+    let run = room.expect("verify T1.bp", 2);
+    assert!(run.stderr.contains("T1.bp:1:6") && run.stderr.contains("constant"), "{}", run.stderr);
+    let run = room.expect("verify prec_eq.bp", 2);
+    for part in ["(a | b) = c", "a | (b = c)", "--dialect boppo", "--dialect getafix"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    let run = room.expect("verify uncalled-assert.bp", 0);
+    assert!(run.stderr.contains("`never` is never called"), "{}", run.stderr);
+    let run = room.expect("verify uncalled.bp", 1);
+    assert!(run.stderr.contains("`init` is never called") && run.stderr.contains("--dialect getafix"), "{}", run.stderr);
+}
+
+#[test]
+fn printing_keeps_the_verdict() {
+    let room = room();
+    let printed = room.expect("show kws.bp --format bp", 0).stdout;
+    room.write("printed.bp", printed);
+    room.expect("verify printed.bp", 0);
+}
+
+#[test]
+fn limits_hold() {
+    let room = room();
+    for file in ["blow10", "blow12", "hang12", "hang17"] {
+        let start = Instant::now();
+        let run = room.run(&format!("verify {file}.bp --timeout 2 --memory 500MB --format json"));
+        assert!(start.elapsed() < Duration::from_secs(10), "{file}: {:?}", start.elapsed());
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert!(document["peak_memory_bytes"].as_u64().unwrap() < 600_000_000, "{file}: {document}");
+        assert!(matches!(run.code, Some(0 | 1 | 3)), "{file}: {document}");
+    }
+}
