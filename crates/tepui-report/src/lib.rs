@@ -7,11 +7,14 @@ pub mod json;
 mod numbers;
 pub mod program;
 pub mod schedule;
+mod visible;
 
 use tepui_core::Outcome;
 use tepui_model::Model;
 
 pub use numbers::{bytes, count, grouped, seconds};
+use visible::visible_json;
+pub use visible::{guarded, visible, visible_lines};
 
 /// A finished run, with all that its report mentions.
 pub struct Report<'a> {
