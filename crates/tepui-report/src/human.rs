@@ -139,11 +139,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         }
     }
     facts.extend(outcome.obstacles.iter().map(|obstacle| ("obstacle", obstacle.clone())));
-    if !outcome.violating.is_empty() {
-        let shown = outcome.violating.iter().take(SHOWN_VIEWS).cloned().collect::<Vec<_>>().join("  ");
-        let more = if outcome.violating.len() > SHOWN_VIEWS { " ..." } else { "" };
-        facts.push(("found", format!("{}: {shown}{more}", count(outcome.violating.len() as u64, "violating view"))));
-    }
+    facts.extend(violating(report));
     let last = outcome.iterations.last();
     if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
         let all = match last.views {
@@ -180,6 +176,22 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
     facts.extend(written(report));
     facts
+}
+
+/// The views that violate a property; those of a program are longer, and have a line each.
+fn violating(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let (views, told) = (&report.outcome.violating, report.violating);
+    let number = count(views.len() as u64, "violating view");
+    let more = views.len() > SHOWN_VIEWS;
+    if views.is_empty() {
+        return Vec::new();
+    }
+    if told.is_empty() {
+        let shown = views.iter().take(SHOWN_VIEWS).cloned().collect::<Vec<_>>().join("  ");
+        return vec![("found", format!("{number}: {shown}{}", if more { " ..." } else { "" }))];
+    }
+    let lines = told.iter().take(SHOWN_VIEWS).map(|view| ("", view.clone()));
+    [("found", number)].into_iter().chain(lines).chain(more.then(|| ("", "...".to_owned()))).collect()
 }
 
 /// Rounds shown of many.

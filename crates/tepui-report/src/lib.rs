@@ -7,6 +7,7 @@ pub mod json;
 mod numbers;
 pub mod program;
 pub mod schedule;
+pub mod view;
 mod visible;
 
 use tepui_core::Outcome;
@@ -30,6 +31,8 @@ pub struct Report<'a> {
     pub outcome: &'a Outcome,
     /// For each property of a program the execution that violates it; empty, where the model is no program.
     pub runs: &'a [Option<program::Run>],
+    /// The violating views of a program in the terms of its source; empty, where the model is no program.
+    pub violating: &'a [String],
     /// The invariant of a program, if it is asked for and there is one.
     pub invariant: Option<invariant::Invariant<'a>>,
     /// Whether the model is that of a program.

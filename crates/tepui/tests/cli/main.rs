@@ -5,8 +5,10 @@ mod bench;
 mod book;
 mod evidence;
 mod files;
+mod hostile;
 mod json;
 mod limits;
+mod outputs;
 mod terminal;
 mod transcripts;
 
