@@ -44,14 +44,11 @@ fn begins_colour(rest: &str) -> bool {
 
 /// The text with a picture for each hidden character, unless it may stay where it is, given what follows it.
 fn replaced(text: &str, stays: impl Fn(char, &str) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    let is_bad = |place: usize, c: char| is_hidden(c) && !stays(c, &text[place + c.len_utf8()..]);
+    if !text.char_indices().any(|(place, c)| is_bad(place, c)) {
         return Cow::Borrowed(text);
     }
-    let shown = |(place, c): (usize, char)| match is_hidden(c) && !stays(c, &text[place + c.len_utf8()..]) {
-        true => picture(c),
-        false => c,
-    };
-    text.char_indices().map(shown).collect()
+    text.char_indices().map(|(place, c)| if is_bad(place, c) { picture(c) } else { c }).collect()
 }
 
 /// Unicode has pictures of the ASCII controls; others are replaced as bytes that are no text are.

@@ -18,7 +18,7 @@ use crate::pushdown::names::canonical;
 pub fn print_cpds(model: &Model) -> String {
     let mut out = shared_line(model.shared());
     let threads = model.threads();
-    let bases = writable(threads.iter().map(|thread| base(thread)), word);
+    let bases = writable(threads.iter().map(base), word);
     let properties = writable(model.properties().iter().map(|property| property.name.as_str()), words);
     let mut next = 0;
     while next < threads.len() {

@@ -51,7 +51,7 @@ fn run_everywhere(room: &Room, line: &str) -> String {
         String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
     };
     let plain = both(false);
-    assert!(!plain.contains('\u{1b}'), "tepui {line}, in a pipe: {plain:?}");
+    assert!(!plain.contains(['\u{1b}', '\r']), "tepui {line}, in a pipe: {plain:?}");
     expect_harmless(line, "in a pipe", &plain);
     expect_harmless(line, "with colours", &both(true));
     if let Some(shown) = on_a_terminal(room, line) {
@@ -166,7 +166,7 @@ fn companions_and_texts_with_controls_do_no_harm() {
         format!("verify lock.cpds --engine {POISON}"),
         format!("verify lock.cpds {POISON}"),
         format!("verify begin.bp --label {POISON}"),
-        format!("{POISON}"),
+        POISON.to_owned(),
     ] {
         run_everywhere(&room, &line.replace('\0', ""));
     }
@@ -245,6 +245,17 @@ fn json_escapes_what_terminals_obey() {
     assert!(statement.contains('\u{9b}') && statement.contains('\u{202e}'), "{statement:?}");
     room.expect("verify c1.bp --trace c1.json", 1);
     expect_harmless("--trace c1.json", "in a file", &room.read_text("c1.json"));
+}
+
+/// Lines that end as on Windows are lines.
+#[test]
+fn carriage_returns_at_line_ends_are_not_shown() {
+    let room = Room::new();
+    room.write("windows.bp", "decl x;\r\nvoid main() {\r\n  y := 1;\r\n  x := /* \r */ 1\r\n}\r\n");
+    room.write("windows.cpds", room.read_text("broken.cpds").replace('\n', "\r\n"));
+    for line in ["verify windows.bp", "verify windows.cpds", "show windows.bp"] {
+        assert!(!run_everywhere(&room, line).contains("␍\n"), "{line}");
+    }
 }
 
 /// The caret stands below the character that it means, and the column counts characters.

@@ -42,6 +42,12 @@ fn the_model_is_never_overwritten() {
     }
     expect_refusal(&room, "show race.cpds --format cpds --output race.cpds", "it is the model");
     expect_refusal(&room, "bench race.cpds --table engines --json race.cpds", "it is the model");
+    std::fs::create_dir_all(room.path("suite/families")).unwrap();
+    for file in ["suite/race.cpds", "suite/families/driver.cpds"] {
+        std::fs::copy(room.path("race.cpds"), room.path(file)).unwrap();
+        room.expect(&format!("bench suite --table growth --json {file}"), 2);
+        assert_eq!(room.read(file), room.read("race.cpds"));
+    }
 }
 
 #[test]

@@ -72,7 +72,9 @@ fn prepare_outputs(args: &BenchArgs, suites: &[PathBuf]) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", shown(folder)))?;
         outputs.extend(PLOTS.map(|name| folder.join(name)));
     }
-    output::prepare(&files(suites, &[SHARING, MEETING, COMPANIONS].concat())?, &outputs)
+    let families = suites.iter().map(|suite| suite.join(FAMILIES)).filter(|folder| folder.is_dir());
+    let read: Vec<_> = suites.iter().cloned().chain(families).collect();
+    output::prepare(&files(&read, &[SHARING, MEETING, COMPANIONS].concat())?, &outputs)
 }
 
 /// The plots that there may be.
@@ -121,7 +123,11 @@ fn tables(
     };
     // A table that was not asked for by name is left out where there is nothing to put into it.
     let worthwhile = |table, models: &[PathBuf]| wanted(table) && (!models.is_empty() || args.table.contains(&table));
-    let (sharing, meeting) = (files(suites, SHARING)?, with_queries(files(suites, MEETING)?)?);
+    let sharing = files(suites, SHARING)?;
+    let meeting = match wanted(BenchTable::Engines) || wanted(BenchTable::Rendezvous) {
+        true => with_queries(files(suites, MEETING)?)?,
+        false => Vec::new(),
+    };
     if wanted(BenchTable::Engines) {
         let models = [sharing.as_slice(), &meeting].concat();
         require_models(suites, &models)?;
@@ -196,7 +202,7 @@ fn require_models(suites: &[PathBuf], models: &[PathBuf]) -> Result<()> {
 }
 
 fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    path.extension().is_some_and(|extension| endings.iter().any(|wanted| extension == *wanted))
+    path.extension().is_some_and(|extension| endings.iter().any(|wanted| extension.eq_ignore_ascii_case(wanted)))
 }
 
 /// The files of the suites, each of which is a directory or a file, with one of these endings. A file that was named and
