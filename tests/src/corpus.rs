@@ -1,7 +1,8 @@
 //! The exact answers known for a corpus of published systems, read from the table that comes with the corpus.
 //!
-//! The corpus is not part of the project. Tests that want it ask [`corpus_dir`] and say so when it is not there. A
-//! table that is there but cannot be read is an error, so that no test passes because a row was lost.
+//! The corpus is not part of the project. Tests that want it are marked `#[ignore = "needs the corpus"]`, so that nobody
+//! takes them for passed where it is not there; `.ci/run` runs them where it is. A table that cannot be read is an error,
+//! so that no test passes because a row was lost.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,13 +59,21 @@ pub fn corpus_dir() -> Option<PathBuf> {
     std::env::var_os("TEPUI_CORPUS").map(PathBuf::from).or_else(beside).filter(|directory| directory.is_dir())
 }
 
-/// The rows of the table of concurrent pushdown systems; none if the corpus is not there.
+/// The directory of the corpus.
 ///
 /// # Panics
-/// If the corpus is there and the table cannot be read.
+/// If it is not there.
+#[allow(clippy::expect_used, reason = "a test that needs the corpus fails without it")]
+pub fn corpus() -> PathBuf {
+    corpus_dir().expect("the corpus: set TEPUI_CORPUS to its directory")
+}
+
+/// The rows of the table of concurrent pushdown systems.
+///
+/// # Panics
+/// If the corpus is not there, or the table cannot be read.
 pub fn expected_cpds() -> Vec<ExpectedRow> {
-    let Some(directory) = corpus_dir() else { return vec![] };
-    let path = directory.join("cpds/expected.tsv");
+    let path = corpus().join("cpds/expected.tsv");
     let rows = std::fs::read_to_string(&path).map_err(|error| error.to_string()).and_then(|text| parse(&text));
     rows.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -148,13 +148,22 @@ impl Bounded {
     }
 }
 
-/// Text of the input as it is quoted in messages: whole if it is short, else its beginning.
+/// Whether a character acts on a terminal instead of showing there: controls, and marks that turn the order of what
+/// follows around.
+pub fn is_hidden(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Text of the input as it is quoted in messages: whole if it is short, else its beginning. What cannot be seen is
+/// spelled out.
 pub(crate) fn quote(text: &str) -> String {
     const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("`{}...`", &text[..end]),
-        None => format!("`{text}`"),
-    }
+    let beginning = text.chars().take(LONGEST);
+    let shown: String =
+        beginning.map(|c| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() }).collect();
+    let more = if text.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    format!("`{shown}{more}`")
 }
 
 #[cfg(test)]
@@ -178,5 +187,10 @@ mod tests {
     fn long_text_is_cut() {
         assert_eq!(quote("abc"), "`abc`");
         assert_eq!(quote(&"é".repeat(90)), format!("`{}...`", "é".repeat(40)));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_spelled_out() {
+        assert_eq!(quote("\u{1b}[31m\r\u{9b}\u{202e}é"), "`\\u{1b}[31m\\r\\u{9b}\\u{202e}é`");
     }
 }

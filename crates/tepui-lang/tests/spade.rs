@@ -702,7 +702,9 @@ fn agrees(expected: &str, verdict: Verdict) -> bool {
 }
 
 #[test]
+#[ignore = "needs the corpus"]
 fn the_corpus_is_understood() {
+    assert!(corpus().is_some());
     for (row, text) in corpus_files() {
         let source = source(&text);
         match read_spade(&source) {

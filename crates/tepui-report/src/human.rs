@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use tepui_cert::Trace;
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
+use tepui_lang::diagnostic::is_hidden;
 use tepui_model::Model;
 
 use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
 use crate::schedule::{self, SHOWN_AT_ENDS};
-use crate::{Report, bytes, count, count as count_of, cut, grouped, seconds};
+use crate::{Report, bytes, count, count as count_of, cut, grouped, seconds, visible, visible_lines};
 
 /// Violating views shown of many.
 const SHOWN_VIEWS: usize = 8;
@@ -43,13 +44,13 @@ pub fn render(report: &Report<'_>) -> String {
         out.push('\n');
     }
     for (label, text) in facts(report) {
-        let _ = writeln!(out, "  {}{text}", paint(DIM, &format!("{label:<9} ")));
+        let _ = writeln!(out, "  {}{}", paint(DIM, &format!("{label:<9} ")), visible_lines(&text));
     }
     for (number, property) in report.outcome.properties.iter().enumerate() {
         if let Verdict::Unsafe(refuted) = &property.verdict {
             out.push('\n');
             if several {
-                let _ = writeln!(out, "  {}", paint(BOLD, &property.name));
+                let _ = writeln!(out, "  {}", paint(BOLD, &visible(&property.name)));
             }
             out.push_str(&match report.runs.get(number).and_then(Option::as_ref) {
                 Some(run) => execution(run, report.stacks),
@@ -91,12 +92,12 @@ fn headline(report: &Report<'_>) -> String {
         }
         Status::Unknown => "neither a violation nor a proof was found".to_owned(),
     };
-    format!("{word}  {}: {says}\n", report.file)
+    format!("{word}  {}: {says}\n", visible(report.file))
 }
 
 fn names(report: &Report<'_>, status: Status) -> String {
     let with = report.outcome.properties.iter().filter(|property| property.verdict.status() == status);
-    with.map(|property| property.name.as_str()).collect::<Vec<_>>().join(", ")
+    with.map(|property| visible(&property.name)).collect::<Vec<_>>().join(", ")
 }
 
 fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome) -> String {
@@ -110,9 +111,9 @@ fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome)
                 Trace::Rendezvous(trace) => format!("in {}", count(trace.steps.len() as u64, "step")),
             };
             let bound = refuted.bound().map_or_else(way, |bound| format!("{bound}, the fewest"));
-            format!("{word}{} ({bound})", property.name)
+            format!("{word}{} ({bound})", visible(&property.name))
         }
-        Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", property.name),
+        Verdict::Safe(_) | Verdict::Unknown(_) => format!("{word}{}", visible(&property.name)),
     }
 }
 
@@ -138,11 +139,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         }
     }
     facts.extend(outcome.obstacles.iter().map(|obstacle| ("obstacle", obstacle.clone())));
-    if !outcome.violating.is_empty() {
-        let shown = outcome.violating.iter().take(SHOWN_VIEWS).cloned().collect::<Vec<_>>().join("  ");
-        let more = if outcome.violating.len() > SHOWN_VIEWS { " ..." } else { "" };
-        facts.push(("found", format!("{}: {shown}{more}", count(outcome.violating.len() as u64, "violating view"))));
-    }
+    facts.extend(violating(report));
     let last = outcome.iterations.last();
     if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
         let all = match last.views {
@@ -179,6 +176,22 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
     facts.extend(written(report));
     facts
+}
+
+/// The views that violate a property; those of a program are longer, and have a line each.
+fn violating(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let (views, told) = (&report.outcome.violating, report.violating);
+    let number = count(views.len() as u64, "violating view");
+    let more = views.len() > SHOWN_VIEWS;
+    if views.is_empty() {
+        return Vec::new();
+    }
+    if told.is_empty() {
+        let shown = views.iter().take(SHOWN_VIEWS).cloned().collect::<Vec<_>>().join("  ");
+        return vec![("found", format!("{number}: {shown}{}", if more { " ..." } else { "" }))];
+    }
+    let lines = told.iter().take(SHOWN_VIEWS).map(|view| ("", view.clone()));
+    [("found", number)].into_iter().chain(lines).chain(more.then(|| ("", "...".to_owned()))).collect()
 }
 
 /// Rounds shown of many.
@@ -261,9 +274,9 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
 fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let checked = if report.self_checked { " (checked in this run)" } else { "" };
     let mut facts = Vec::new();
-    facts.extend(report.certificate.map(|path| ("evidence", format!("{path}{checked}"))));
-    facts.extend(report.trace.map(|path| ("trace", format!("{path}{checked}"))));
-    facts.extend(report.views.map(|path| ("views", path.to_owned())));
+    facts.extend(report.certificate.map(|path| ("evidence", format!("{}{checked}", visible(path)))));
+    facts.extend(report.trace.map(|path| ("trace", format!("{}{checked}", visible(path)))));
+    facts.extend(report.views.map(|path| ("views", visible(path).into_owned())));
     if report.asked.0 && report.certificate.is_none() {
         facts.push(("evidence", "none written: nothing was proved".to_owned()));
     }
@@ -280,7 +293,7 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// A limit in words.
-pub(crate) fn limit_text(limit: Limit) -> &'static str {
+pub fn limit_text(limit: Limit) -> &'static str {
     match limit {
         Limit::Time => "the time limit was reached",
         Limit::Memory => "the memory limit was reached",
@@ -332,6 +345,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
     let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);
     if having(Status::Unsafe).next().is_some() {
         next.push(match report.trace {
+            Some(path) if path.ends_with(".json") => {
+                "--trace FILE writes the schedule for `tepui replay`, if the name does not end in .json".to_owned()
+            }
             Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
@@ -345,7 +361,8 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
     }
     if having(Status::Safe).next().is_some() {
         let all = having(Status::Safe).count() == outcome.properties.len();
-        let some: String = having(Status::Safe).map(|property| format!(" --property {}", property.name)).collect();
+        let some: String =
+            having(Status::Safe).map(|property| format!(" --property {}", quoted(&property.name))).collect();
         let claim = if all { "" } else { some.as_str() };
         if report.is_open() {
             next.push(match report.is_program {
@@ -361,20 +378,32 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
     next
 }
 
-/// A word for a shell.
+/// A word for a shell. What cannot be seen is spelled out, as most shells read it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/+:,=@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
+    } else if word.chars().any(is_hidden) {
+        format!("$'{}'", word.chars().map(spelled).collect::<String>())
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A character between `$'` and `'`.
+fn spelled(c: char) -> String {
+    match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if is_hidden(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
     }
 }
 
 /// An execution of a program: contexts marked, each step with its line, its statement and what it changed.
 fn execution(run: &Run, stacks: bool) -> String {
     let values = |values: &[(String, String)]| {
-        values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+        let texts: Vec<_> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        visible(&texts.join(", ")).into_owned()
     };
     let dull = |step: &Moment| step.changed.is_empty() && !step.failed && step.moves_only;
     let hidden = run.steps.iter().filter(|step| dull(step)).count();
@@ -396,7 +425,7 @@ fn execution(run: &Run, stacks: bool) -> String {
             continue;
         }
         if switched || (count > 2 * SHOWN_AT_ENDS + 1 && index == count - SHOWN_AT_ENDS) {
-            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", step.thread)));
+            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", visible(&step.thread))));
         }
         let says = match step.failed {
             true => paint(colour(Status::Unsafe), "the assertion fails"),
@@ -405,14 +434,15 @@ fn execution(run: &Run, stacks: bool) -> String {
                 None => values(&step.changed),
             },
         };
-        let line = format!("    {number:<4} line {:<4} {:<width$}   {says}", step.line, cut(&step.statement));
+        let statement = cut(&step.statement);
+        let line = format!("    {number:<4} line {:<4} {:<width$}   {says}", step.line, visible(&statement));
         let _ = writeln!(out, "{}", line.trim_end());
         if stacks && !step.stack.is_empty() {
             let stack: Vec<_> = step.stack.iter().map(|(name, line)| format!("{name}:{line}")).collect();
-            let _ = writeln!(out, "         {}", paint(DIM, &format!("in {}", stack.join(" > "))));
+            let _ = writeln!(out, "         {}", paint(DIM, &format!("in {}", visible(&stack.join(" > ")))));
         }
     }
-    out.extend(run.end.iter().map(|end| format!("    {end}\n")));
+    out.extend(run.end.iter().map(|end| format!("    {}\n", visible(end))));
     if hidden > 0 {
         let steps = format!("not shown: {} (skip and goto)", count_of(hidden as u64, "step"));
         let _ = writeln!(out, "    {}", paint(DIM, &steps));

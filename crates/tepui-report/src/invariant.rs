@@ -14,6 +14,8 @@ use tepui_lang::boolean::{Legend, Meaning, Phase, print_head};
 use tepui_model::program::{Kind, Program};
 use tepui_model::pushdown::Shared;
 
+use crate::visible_lines;
+
 /// The most pairs of lines that are listed for people.
 const MOST_PAIRS: usize = 200;
 
@@ -235,7 +237,7 @@ impl<'a> Invariant<'a> {
         if hidden + hidden_never > 0 {
             let _ = writeln!(out, "    ... and {} more pairs; --format json lists all", hidden + hidden_never);
         }
-        out
+        visible_lines(&out).into_owned()
     }
 
     /// For programs.

@@ -5,9 +5,9 @@ use serde_json::Value;
 use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Verdict};
 use tepui_model::Model;
 
-use crate::Report;
 use crate::invariant::Invariant;
 use crate::program::{Moment, Run};
+use crate::{Report, visible_json};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -84,7 +84,12 @@ pub fn render(report: &Report<'_>) -> String {
             .collect(),
         iterations: &outcome.iterations,
     };
-    serde_json::to_string_pretty(&document).unwrap_or_default()
+    to_json(&document)
+}
+
+/// A value as text that no terminal obeys.
+pub fn to_json(value: &impl Serialize) -> String {
+    visible_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned()
 }
 
 /// The schedules of all violations, for programs.
@@ -95,7 +100,7 @@ pub fn traces(model: &Model, outcome: &Outcome, runs: &[Option<Run>]) -> String 
         Some(serde_json::json!({ "property": property.name, "start": start, "steps": steps }))
     });
     let violated: Vec<_> = violated.collect();
-    serde_json::to_string_pretty(&violated).unwrap_or_default() + "\n"
+    to_json(&violated) + "\n"
 }
 
 /// The start and the steps of a violation.

@@ -7,11 +7,15 @@ pub mod json;
 mod numbers;
 pub mod program;
 pub mod schedule;
+pub mod view;
+mod visible;
 
 use tepui_core::Outcome;
 use tepui_model::Model;
 
 pub use numbers::{bytes, count, grouped, seconds};
+use visible::visible_json;
+pub use visible::{guarded, visible, visible_lines};
 
 /// A finished run, with all that its report mentions.
 pub struct Report<'a> {
@@ -27,6 +31,8 @@ pub struct Report<'a> {
     pub outcome: &'a Outcome,
     /// For each property of a program the execution that violates it; empty, where the model is no program.
     pub runs: &'a [Option<program::Run>],
+    /// The violating views of a program in the terms of its source; empty, where the model is no program.
+    pub violating: &'a [String],
     /// The invariant of a program, if it is asked for and there is one.
     pub invariant: Option<invariant::Invariant<'a>>,
     /// Whether the model is that of a program.

@@ -7,6 +7,7 @@ use tepui_cert::{Trace, pushdown as shared, rendezvous as meeting};
 use tepui_model::{Model, pushdown, rendezvous};
 
 use crate::human::{BOLD, DIM, paint};
+use crate::visible;
 
 /// Steps shown of a long trace: so many at its start and at its end.
 pub(crate) const SHOWN_AT_ENDS: usize = 25;
@@ -51,8 +52,8 @@ fn gap(count: usize) -> String {
 /// Contexts marked, each step with its thread, its rule, the rule's line and the state after it.
 fn of_pushdown(model: &pushdown::Model, trace: &shared::Trace) -> String {
     let rule_width = trace.steps.iter().map(|step| rule_text(model, step).len()).max().unwrap_or(0);
-    let start = model.display_state_cut(&trace.start, SHOWN_OF_A_STACK);
-    let mut out = format!("    {:<4} {:<rule_width$} {:>10}   {start}\n", "", "start", "");
+    let state = |state: &pushdown::State| visible(&model.display_state_cut(state, SHOWN_OF_A_STACK)).into_owned();
+    let mut out = format!("    {:<4} {:<rule_width$} {:>10}   {}\n", "", "start", "", state(&trace.start));
     let (mut context, mut active, mut hidden) = (0, None, false);
     for (index, step) in trace.steps.iter().enumerate() {
         let switched = active != Some(step.thread);
@@ -66,12 +67,12 @@ fn of_pushdown(model: &pushdown::Model, trace: &shared::Trace) -> String {
         }
         if switched || std::mem::take(&mut hidden) {
             let name = &model.threads()[step.thread].name;
-            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {name}")));
+            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", visible(name))));
         }
         let line = model.threads()[step.thread].rules[step.rule].line;
         let line = if line == 0 { String::new() } else { format!("line {line}") };
-        let state = model.display_state_cut(&step.after, SHOWN_OF_A_STACK);
-        let _ = writeln!(out, "    {:<4} {:<rule_width$} {line:>10}   {state}", index + 1, rule_text(model, step));
+        let (rule, state) = (rule_text(model, step), state(&step.after));
+        let _ = writeln!(out, "    {:<4} {:<rule_width$} {line:>10}   {state}", index + 1, visible(&rule));
     }
     out
 }
@@ -109,12 +110,13 @@ fn of_rendezvous(model: &rendezvous::Model, trace: &meeting::Trace) -> String {
     let width = |cell: fn(&(&str, String, String)) -> usize| rows.iter().map(cell).max().unwrap_or(0);
     let (actions, lines) = (width(|row| row.0.chars().count()).max(5), width(|row| row.1.len()));
     let start: Vec<_> = (0..trace.start.len()).map(|thread| local(thread, &trace.start)).collect();
-    let mut out = format!("    {:<4} {:<actions$}  {:<lines$}   {}\n", "", "start", "", start.join(", "));
+    let mut out = format!("    {:<4} {:<actions$}  {:<lines$}   {}\n", "", "start", "", visible(&start.join(", ")));
     for (index, (action, line, after)) in rows.iter().enumerate() {
         if let Some(more) = left_out(index, rows.len()) {
             out.extend(more.map(gap));
             continue;
         }
+        let (action, after) = (visible(action), visible(after));
         let _ = writeln!(out, "    {:<4} {action:<actions$}  {line:<lines$}   {after}", index + 1);
     }
     out

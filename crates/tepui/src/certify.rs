@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_cert::pushdown::{self, Lemma, LemmaThread, Rows};
+use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
 use tepui_lang::boolean::{Compiled, Legend, Phase};
 use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Program, Property};
@@ -28,6 +28,7 @@ pub fn certify(
     let mut tables = Tables { legend: &compiled.legend, shared: Numbered::default(), frames: Numbered::default() };
     let translated: Vec<_> = proof.lemmas.iter().map(|lemma| Translated::new(&mut tables, lemma)).collect();
     let lemmas = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
+    let regular = proof.regular.as_ref().map(|regular| regular_sets(&mut tables, regular));
     Certificate {
         program: program.digest(),
         properties: properties.iter().filter(proved).cloned().collect(),
@@ -35,6 +36,7 @@ pub fn certify(
         shared: tables.shared.list,
         frames: tables.frames.list,
         lemmas,
+        regular,
     }
 }
 
@@ -149,7 +151,7 @@ impl<'a> Translated<'a> {
                 cells.extend(number);
             }
             if cells.len() == row.len() {
-                sort_groups(lemma, &mut cells);
+                sort_groups(&lemma.threads.iter().map(|part| part.like).collect::<Vec<_>>(), &mut cells);
                 translated.push(cells);
             }
         }
@@ -180,16 +182,111 @@ fn is_calm(legend: &Legend, lemma: &Lemma, row: &[u32]) -> bool {
 }
 
 /// Cells of interchangeable threads ascend.
-fn sort_groups(lemma: &Lemma, cells: &mut [u32]) {
+fn sort_groups(like: &[Option<usize>], cells: &mut [u32]) {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (thread, part) in lemma.threads.iter().enumerate() {
-        groups.entry(part.like.unwrap_or(thread)).or_default().push(thread + 1);
+    for (thread, like) in like.iter().enumerate() {
+        groups.entry(like.unwrap_or(thread)).or_default().push(thread + 1);
     }
     for places in groups.values().filter(|places| places.len() > 1) {
         let mut sorted: Vec<_> = places.iter().map(|&place| cells[place]).collect();
         sorted.sort_unstable();
         places.iter().zip(sorted).for_each(|(&place, cell)| cells[place] = cell);
     }
+}
+
+/// Rows of regular sets, translated.
+fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
+    let like: Vec<_> = regular.threads.iter().map(|thread| thread.like).collect();
+    let leader = |thread: usize| like[thread].unwrap_or(thread);
+    let open = |row: &&[u32]| tables.legend.phase(Shared(row[0])) == Phase::Open;
+    let mut rows: Vec<&[u32]> = regular.rows.iter().filter(open).collect();
+    // Only rows that stay may bring frames into the table.
+    let legend = tables.legend;
+    rows.retain(|row| {
+        row[1..].iter().enumerate().all(|(thread, &cell)| {
+            let language = &regular.threads[leader(thread)].languages[cell as usize];
+            language.states[0].iter().any(|(symbol, _)| {
+                symbol.is_bottom() || legend.on_top(leader(thread), *symbol).is_some()
+            })
+        })
+    });
+    let mut numbers: Vec<FxHashMap<u32, Option<u32>>> = vec![FxHashMap::default(); like.len()];
+    let mut languages: Vec<Numbered<Language>> = like.iter().map(|_| Numbered::default()).collect();
+    let mut translated = Vec::new();
+    for row in rows {
+        let mut cells = vec![tables.shared.number(tables.legend.shared(Shared(row[0])))];
+        for (thread, &cell) in row[1..].iter().enumerate() {
+            let leader = leader(thread);
+            let number = *numbers[leader].entry(cell).or_insert_with(|| {
+                let language = &regular.threads[leader].languages[cell as usize];
+                over_frames(tables, leader, language).map(|language| languages[leader].number(language))
+            });
+            cells.extend(number);
+        }
+        if cells.len() == row.len() {
+            sort_groups(&like, &mut cells);
+            translated.push(cells);
+        }
+    }
+    translated.sort_unstable();
+    translated.dedup();
+    let mut rows = Rows::with_capacity(like.len() + 1, translated.len());
+    translated.into_iter().for_each(|row| rows.push(row));
+    let threads = like.iter().zip(languages);
+    let threads = threads.map(|(like, languages)| RegularThread { like: *like, languages: languages.list }).collect();
+    Regular { threads, rows }
+}
+
+/// A language over frames: symbols that mean the same frame are merged, and the automaton is made deterministic again. None,
+/// if no word is left.
+fn over_frames(tables: &mut Tables<'_>, thread: usize, language: &Language) -> Option<Language> {
+    /// The start, where symbols are on top.
+    const START: u32 = u32::MAX;
+    let mut subsets: Numbered<Vec<u32>> = Numbered::default();
+    subsets.number(vec![START]);
+    let mut states: Vec<BTreeMap<Symbol, Option<u32>>> = Vec::new();
+    while let Some(subset) = subsets.list.get(states.len()).cloned() {
+        let mut targets: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
+        let mut edges = BTreeMap::new();
+        for state in subset {
+            for &(symbol, to) in &language.states[if state == START { 0 } else { state as usize }] {
+                let symbol = if state == START { tables.top(thread, symbol) } else { tables.below(thread, symbol) };
+                match (symbol, to) {
+                    (Some(symbol), Some(to)) => _ = targets.entry(symbol).or_default().insert(to),
+                    (Some(symbol), None) => _ = edges.insert(symbol, None),
+                    (None, _) => {}
+                }
+            }
+        }
+        for (symbol, targets) in targets {
+            edges.insert(symbol, Some(subsets.number(targets.into_iter().collect())));
+        }
+        states.push(edges);
+    }
+    pruned(&states)
+}
+
+/// The automaton without states from which no word ends.
+fn pruned(states: &[BTreeMap<Symbol, Option<u32>>]) -> Option<Language> {
+    let mut ends = vec![false; states.len()];
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (state, edges) in states.iter().enumerate() {
+            let now = edges.values().any(|to| to.is_none_or(|to| ends[to as usize]));
+            changed |= now != std::mem::replace(&mut ends[state], now);
+        }
+    }
+    if !ends[0] {
+        return None;
+    }
+    let mut number = vec![0; states.len()];
+    (0..states.len()).filter(|&state| ends[state]).zip(0..).for_each(|(state, next)| number[state] = next);
+    let kept = states.iter().zip(&ends).filter(|(_, ends)| **ends);
+    let edges = kept.map(|(edges, _)| {
+        let stays = edges.iter().filter(|(_, to)| to.is_none_or(|to| ends[to as usize]));
+        stays.map(|(&symbol, to)| (symbol, to.map(|to| number[to as usize]))).collect()
+    });
+    Some(Language { states: edges.collect() })
 }
 
 /// What lies below words. A word of the model may be one on top of a stack or one further down.

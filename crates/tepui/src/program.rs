@@ -199,6 +199,7 @@ fn conclude(
     let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
     let sleeps = statements().any(|statement| statement.action == Action::Sleep);
     let mut executions = Vec::new();
+    let stop = || budget.clone().look().is_err();
     for property in &mut outcome.properties {
         // To wake threads, and to find that all are blocked, the model takes steps that the program does not have.
         if let Verdict::Unsafe(refuted) = &mut property.verdict
@@ -210,7 +211,7 @@ fn conclude(
         let found = match &property.verdict {
             Verdict::Unsafe(refuted) => {
                 let trace = refuted.trace().as_pushdown();
-                trace.map(|trace| execution(program, &compiled, trace, &property.name, budget))
+                trace.map(|trace| execution(program, &compiled, trace, &property.name, &stop))
             }
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         };
@@ -265,17 +266,16 @@ fn certified(
     None
 }
 
-/// The execution of a program that a trace of its model stands for.
+/// The execution of a program that a trace of its model stands for. From time to time it is asked whether to stop.
 pub fn execution(
     program: &Program,
     compiled: &Compiled,
     trace: &tepui_cert::pushdown::Trace,
     property: &str,
-    budget: &Budget,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Execution, Lost> {
     let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
-    let stop = || budget.clone().look().is_err();
-    retrace(program, compiled, property, &trace.start, &steps, &stop)
+    retrace(program, compiled, property, &trace.start, &steps, stop)
 }
 
 /// An engine whose bound is the number of threads that there may be at the same time.

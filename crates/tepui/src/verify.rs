@@ -176,7 +176,10 @@ impl<'a> Run<'a> {
             }
             Choice::Auto => {
                 let deep = options.view_depth > 1;
-                let beside = (!deep).then(|| self.symbolic(HEAD_START));
+                // One thread is decided by one context, however deep its recursion is; views of no depth may do.
+                let compiled = Compiled::new(model);
+                let start = if model.threads().len() == 1 && !compiled.is_flat() { 0 } else { HEAD_START };
+                let beside = (!deep).then(|| self.symbolic(start));
                 [self.closure(0)].into_iter().chain(beside).collect()
             }
             Choice::Delays => {
@@ -211,7 +214,7 @@ impl<'a> Run<'a> {
     }
 
     fn symbolic(&self, after: u64) -> Entrant<'a> {
-        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(false, true));
+        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(true, true));
         Entrant::after(after, move |budget| {
             let engine = contexts::symbolic("contexts-symbolic", model, sequences);
             drive(&mut engine.with_pairs(options.call_return.clone()), task, budget)

@@ -1,5 +1,9 @@
 //! The printer: a program in the dialect of Tepui.
+//!
+//! Other dialects have other keywords, so a name may have to be changed. All names are changed by one map from old to new
+//! names that never maps two names to one: what was hidden by a declaration is still hidden by it, and nothing else is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::Dialect;
@@ -13,9 +17,10 @@ pub fn print_program(program: &Program) -> String {
 
 /// The same, with a remark behind each statement that there is something to say about.
 pub(super) fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> String) -> String {
-    let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), remark };
+    let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), remark, marked: marked(program) };
     for enumeration in &program.enumerations {
-        printer.line(0, &format!("enum {} {{ {} }}", enumeration.name, enumeration.values.join(", ")));
+        let values: Vec<_> = enumeration.values.iter().map(|value| printer.name(value)).collect();
+        printer.line(0, &format!("enum {} {{ {} }}", printer.name(&enumeration.name), values.join(", ")));
     }
     for variable in &program.shared {
         let declaration = printer.declaration(variable);
@@ -28,9 +33,10 @@ pub(super) fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize
     printer.text.trim_start().to_owned()
 }
 
-/// A statement without the blocks that belong to it, in one line.
+/// A statement without the blocks that belong to it, in one line, with the names of the source.
 pub fn print_head(program: &Program, procedure: usize, position: usize) -> String {
-    let printer = Printer { program, procedure, text: String::new(), remark: &|_, _| String::new() };
+    let remark = &|_, _| String::new();
+    let printer = Printer { program, procedure, text: String::new(), remark, marked: BTreeMap::new() };
     let procedure = &program.procedures[procedure];
     match procedure.statements.get(position).map(|statement| &statement.action) {
         Some(Action::If(condition, ..)) => format!("if ({})", printer.expression(condition)),
@@ -41,9 +47,32 @@ pub fn print_head(program: &Program, procedure: usize, position: usize) -> Strin
     }
 }
 
-/// A name as it may be written: words that mean something in this dialect, and not in others, get a mark.
-fn name(text: &str) -> String {
-    if is_keyword(text, Dialect::Tepui) { format!("{text}_") } else { text.to_owned() }
+/// New names for those that are keywords in this dialect: with as many marks as no other name has.
+fn marked(program: &Program) -> BTreeMap<String, String> {
+    let names = names(program);
+    let (mut taken, mut marked) = (names.clone(), BTreeMap::new());
+    for name in names.into_iter().filter(|name| is_keyword(name, Dialect::Tepui)) {
+        let mut new = format!("{name}_");
+        while taken.contains(&new) || is_keyword(&new, Dialect::Tepui) {
+            new.push('_');
+        }
+        taken.insert(new.clone());
+        marked.insert(name, new);
+    }
+    marked
+}
+
+/// All names of a program, of whatever kind.
+fn names(program: &Program) -> BTreeSet<String> {
+    let enumerations = program.enumerations.iter();
+    let mut names: BTreeSet<_> = enumerations.flat_map(|one| one.values.iter().chain([&one.name]).cloned()).collect();
+    names.extend(program.shared.iter().map(|variable| variable.name.clone()));
+    for procedure in &program.procedures {
+        names.insert(procedure.name.clone());
+        names.extend(procedure.locals.iter().map(|variable| variable.name.clone()));
+        names.extend(procedure.statements.iter().flat_map(|statement| statement.labels.iter().cloned()));
+    }
+    names
 }
 
 struct Printer<'p> {
@@ -51,6 +80,7 @@ struct Printer<'p> {
     procedure: usize,
     text: String,
     remark: &'p dyn Fn(usize, usize) -> String,
+    marked: BTreeMap<String, String>,
 }
 
 impl Printer<'_> {
@@ -58,15 +88,33 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * depth);
     }
 
+    /// A name as it may be written.
+    fn name(&self, text: &str) -> String {
+        self.marked.get(text).map_or(text, String::as_str).to_owned()
+    }
+
+    fn value(&self, kind: Kind, value: u32) -> String {
+        self.name(&self.program.value_name(kind, value))
+    }
+
     fn declaration(&self, variable: &Variable) -> String {
-        let init = variable.init.map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
-        format!("decl {}{} := {init};", name(&variable.name), self.of_kind(variable.kind))
+        let head = format!("decl {}{}", self.name(&variable.name), self.of_kind(variable.kind));
+        let init = variable.init.map_or("*".to_owned(), |value| self.value(variable.kind, value));
+        // The first value is the default. Its name may be that of a variable, too, and would stand for that.
+        match variable.init == Some(0) && matches!(variable.kind, Kind::Enumeration(_)) && self.is_variable(&init) {
+            true => format!("{head};"),
+            false => format!("{head} := {init};"),
+        }
+    }
+
+    fn is_variable(&self, name: &str) -> bool {
+        self.program.shared.iter().any(|variable| self.name(&variable.name) == name)
     }
 
     fn of_kind(&self, kind: Kind) -> String {
         match kind {
             Kind::Bool => String::new(),
-            Kind::Enumeration(number) => format!(": {}", self.program.enumerations[number].name),
+            Kind::Enumeration(number) => format!(": {}", self.name(&self.program.enumerations[number].name)),
         }
     }
 
@@ -75,18 +123,18 @@ impl Printer<'_> {
             [] => "void".to_owned(),
             [Kind::Bool] => "bool".to_owned(),
             [Kind::Bool, ..] => format!("bool<{}>", procedure.results.len()),
-            [Kind::Enumeration(number)] => self.program.enumerations[number].name.clone(),
+            [Kind::Enumeration(number)] => self.name(&self.program.enumerations[number].name),
             [Kind::Enumeration(number), ..] => {
-                format!("{}<{}>", self.program.enumerations[number].name, procedure.results.len())
+                format!("{}<{}>", self.name(&self.program.enumerations[number].name), procedure.results.len())
             }
         };
         let (parameters, locals) = procedure.locals.split_at(procedure.parameters);
         let parameters: Vec<_> = parameters
             .iter()
-            .map(|variable| format!("{}{}", name(&variable.name), self.of_kind(variable.kind)))
+            .map(|variable| format!("{}{}", self.name(&variable.name), self.of_kind(variable.kind)))
             .collect();
         self.text.push('\n');
-        self.line(0, &format!("{results} {}({}) {{", name(&procedure.name), parameters.join(", ")));
+        self.line(0, &format!("{results} {}({}) {{", self.name(&procedure.name), parameters.join(", ")));
         for variable in locals {
             let declaration = self.declaration(variable);
             self.line(1, &declaration);
@@ -103,7 +151,7 @@ impl Printer<'_> {
         for &position in block {
             let statement = &procedure.statements[position];
             for label in &statement.labels {
-                self.line(depth.saturating_sub(1), &format!("{}:", name(label)));
+                self.line(depth.saturating_sub(1), &format!("{}:", self.name(label)));
             }
             let remark = match (self.remark)(self.procedure, position) {
                 remark if remark.is_empty() => remark,
@@ -142,10 +190,10 @@ impl Printer<'_> {
 
     fn simple(&self, procedure: &Procedure, action: &Action) -> String {
         let call = |number: usize, arguments: &[Expression]| {
-            format!("{}({})", name(&self.program.procedures[number].name), self.expressions(arguments))
+            format!("{}({})", self.name(&self.program.procedures[number].name), self.expressions(arguments))
         };
         let label = |position: usize| match procedure.statements.get(position).and_then(|to| to.labels.first()) {
-            Some(label) => name(label),
+            Some(label) => self.name(label),
             None => position.to_string(),
         };
         match action {
@@ -188,7 +236,7 @@ impl Printer<'_> {
     }
 
     fn slot(&self, slot: Slot) -> String {
-        name(&self.program.variable(self.procedure, slot).name)
+        self.name(&self.program.variable(self.procedure, slot).name)
     }
 
     fn places(&self, places: &[Place]) -> String {
@@ -209,7 +257,7 @@ impl Printer<'_> {
     fn at_level(&self, expression: &Expression, level: usize) -> String {
         const UNARY: usize = 6;
         let (own, text) = match expression {
-            Expression::Value(value, kind) => return self.program.value_name(*kind, *value),
+            Expression::Value(value, kind) => return self.value(*kind, *value),
             Expression::Any(_) => return "*".to_owned(),
             Expression::Read(slot) => return self.slot(*slot),
             Expression::New(slot) => return format!("'{}", self.slot(*slot)),

@@ -3,9 +3,11 @@
 //! What is printed reads back as the same model. The form with names loses nothing but the lines of the rules. The
 //! numeric form has no names: there shared states become their numbers, and symbols too unless they are named by
 //! numerals in increasing order, so that numbering them by value gives each its old number. Comments keep the names
-//! for the human reader. A symbol that occurs in no rule, no initial stack and no property has no place in either
+//! for the human reader. Names of threads and properties that come from elsewhere may not be words of this form; they are
+//! replaced by others that nobody has. A symbol that occurs in no rule, no initial stack and no property has no place in either
 //! form; the readers make no such symbol.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use tepui_model::pushdown::{Action, Model, Names, Pattern, Rule, Symbol, Thread};
@@ -16,10 +18,12 @@ use crate::pushdown::names::canonical;
 pub fn print_cpds(model: &Model) -> String {
     let mut out = shared_line(model.shared());
     let threads = model.threads();
+    let bases = writable(threads.iter().map(base), word);
+    let properties = writable(model.properties().iter().map(|property| property.name.as_str()), words);
     let mut next = 0;
     while next < threads.len() {
         let count = run_length(&threads[next..]);
-        let _ = write!(out, "\nthread {} {{\n  stack", header(&threads[next], count));
+        let _ = write!(out, "\nthread {} {{\n  stack", header(&threads[next], &bases, count));
         threads[next].symbols.iter().for_each(|symbol| out.extend([" ", symbol]));
         out.push('\n');
         for rule in &threads[next].rules {
@@ -31,10 +35,11 @@ pub fn print_cpds(model: &Model) -> String {
     let _ = writeln!(out, "\ninit {}", spaced(&model.display_state(model.init())));
     for (position, property) in (1..).zip(model.properties()) {
         let named = property.name != format!("never-{position}");
-        let name = if named { format!("{}: ", property.name) } else { String::new() };
+        let written = &properties[property.name.as_str()];
+        let name = if named { format!("{written}: ") } else { String::new() };
         let patterns: Vec<_> = property.never.iter().map(|pattern| spaced(&model.display_pattern(pattern))).collect();
         if patterns.is_empty() {
-            let _ = writeln!(out, "\n# never {}: nothing in the model violates it", property.name);
+            let _ = writeln!(out, "\n# never {written}: nothing in the model violates it");
             continue;
         }
         let _ = writeln!(out, "\nnever {name}{}", patterns.join(" or "));
@@ -52,6 +57,39 @@ fn shared_line(shared: &Names) -> String {
 /// A state with blanks around its marks; names contain no mark.
 fn spaced(state: &str) -> String {
     state.replacen('|', " | ", 1).replace(',', ", ")
+}
+
+/// Each name as it can be written: as it is, or changed so that no two become one.
+fn writable<'a>(names: impl Iterator<Item = &'a str>, write: fn(&str) -> String) -> BTreeMap<&'a str, String> {
+    let names: BTreeSet<_> = names.collect();
+    let mut taken: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut written = BTreeMap::new();
+    for name in names {
+        let mut new = write(name);
+        while new != name && taken.contains(&new) {
+            new.push('\'');
+        }
+        taken.insert(new.clone());
+        written.insert(name, new);
+    }
+    written
+}
+
+/// A text as one word: what cannot be part of it is replaced.
+fn word(text: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_'@$/".contains(c);
+    let word: String = text.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    if word.is_empty() || word.starts_with('/') { format!("_{word}") } else { word }
+}
+
+/// A text as words joined by dashes.
+fn words(text: &str) -> String {
+    text.split('-').map(word).collect::<Vec<_>>().join("-")
+}
+
+/// A thread's name without its number.
+fn base(thread: &Thread) -> &str {
+    numbered(thread).map_or(&thread.name, |(base, _)| base)
 }
 
 /// The parts of a thread's name that stands for one of several.
@@ -73,11 +111,12 @@ fn run_length(threads: &[Thread]) -> usize {
     1 + threads[1..].iter().zip(1..).take_while(follows).count()
 }
 
-fn header(thread: &Thread, count: usize) -> String {
+fn header(thread: &Thread, bases: &BTreeMap<&str, String>, count: usize) -> String {
+    let base = &bases[base(thread)];
     match numbered(thread) {
-        None => thread.name.clone(),
-        Some((base, 1)) => format!("{base} * {count}"),
-        Some((base, first)) => format!("{base} * {first}..{}", first as usize + count - 1),
+        None => base.clone(),
+        Some((_, 1)) => format!("{base} * {count}"),
+        Some((_, first)) => format!("{base} * {first}..{}", first as usize + count - 1),
     }
 }
 

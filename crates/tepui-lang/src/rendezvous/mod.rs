@@ -16,7 +16,7 @@ mod weave;
 use tepui_model::rendezvous::Model;
 
 use crate::diagnostic::Diagnostic;
-pub use print::{TooLong, print_query, print_rpds};
+pub use print::{Unprintable, print_query, print_rpds};
 pub use rpds::read_rpds;
 pub use spade::read_spade;
 

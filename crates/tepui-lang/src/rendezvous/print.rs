@@ -8,23 +8,39 @@ use std::fmt::{self, Write as _};
 
 use tepui_model::rendezvous::{Local, LocalSet, Model, Property, StackSet, Target, Thread};
 
-/// That a set of stacks has no expression of a reasonable length.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooLong;
+/// Why a model or a query cannot be printed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unprintable {
+    /// A set of stacks has no expression of a reasonable length.
+    TooLong,
+    /// A name means something else in this form.
+    Reserved(&'static str),
+}
 
-impl fmt::Display for TooLong {
+impl fmt::Display for Unprintable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a query needs an expression of more than {LONGEST} characters")
+        match self {
+            Self::TooLong => write!(f, "a query needs an expression of more than {LONGEST} characters"),
+            Self::Reserved(name) => write!(f, "the name `{name}` means something else there"),
+        }
     }
 }
 
-impl std::error::Error for TooLong {}
+impl std::error::Error for Unprintable {}
+
+/// The symbol that stands for any, and the action that is none.
+const RESERVED: [&str; 2] = ["_", "tau"];
 
 /// The longest expression that is printed, and the longest on the way to it.
 const LONGEST: usize = 50_000;
 
 /// The model in Tepui's own form.
-pub fn print_rpds(model: &Model) -> Result<String, TooLong> {
+pub fn print_rpds(model: &Model) -> Result<String, Unprintable> {
+    let symbols = model.threads().iter().flat_map(|thread| &thread.symbols);
+    if let Some(name) = RESERVED.into_iter().find(|name| symbols.clone().chain(model.actions()).any(|own| own == name))
+    {
+        return Err(Unprintable::Reserved(name));
+    }
     let mut out = String::new();
     for (number, action) in model.actions().iter().enumerate() {
         let knowing = model.knowing(tepui_model::rendezvous::Action(number as u32));
@@ -55,7 +71,7 @@ pub fn print_rpds(model: &Model) -> Result<String, TooLong> {
 }
 
 /// A property as it is written.
-pub fn print_query(model: &Model, property: &Property) -> Result<String, TooLong> {
+pub fn print_query(model: &Model, property: &Property) -> Result<String, Unprintable> {
     let targets: Vec<_> = property.never.iter().map(|target| target_text(model, target)).collect::<Result<_, _>>()?;
     let targets = if targets.is_empty() { "nothing".to_owned() } else { targets.join(" or ") };
     Ok(format!("reach {}: {targets}", property.name))
@@ -86,13 +102,13 @@ fn local_text(thread: &Thread, local: &Local) -> String {
 }
 
 /// A target as it is written; sets that depend on the control state need a tuple for each of their parts.
-fn target_text(model: &Model, target: &Target) -> Result<String, TooLong> {
+fn target_text(model: &Model, target: &Target) -> Result<String, Unprintable> {
     let mut tuples = vec![Vec::new()];
     for (thread, set) in model.threads().iter().zip(&target.locals) {
         let Some(set) = set else { continue };
         let parts = parts(thread, set)?;
         if tuples.len().saturating_mul(parts.len()) > LONGEST / 10 {
-            return Err(TooLong);
+            return Err(Unprintable::TooLong);
         }
         let extend = |tuple: &Vec<String>| {
             parts.iter().map(|part| tuple.iter().cloned().chain([part.clone()]).collect()).collect::<Vec<_>>()
@@ -107,7 +123,7 @@ fn target_text(model: &Model, target: &Target) -> Result<String, TooLong> {
 }
 
 /// A set as `thread at control stack`, once for each set of stacks that it has.
-fn parts(thread: &Thread, set: &LocalSet) -> Result<Vec<String>, TooLong> {
+fn parts(thread: &Thread, set: &LocalSet) -> Result<Vec<String>, Unprintable> {
     let mut by_stacks: BTreeMap<&StackSet, Vec<&str>> = BTreeMap::new();
     for (control, stacks) in set {
         by_stacks.entry(stacks).or_default().push(thread.control_name(*control));
@@ -120,7 +136,7 @@ fn parts(thread: &Thread, set: &LocalSet) -> Result<Vec<String>, TooLong> {
         };
         let stack = match *stacks == StackSet::everything(thread.symbol_count()) {
             true => "*".to_owned(),
-            false => expression(thread, stacks).ok_or(TooLong)?,
+            false => expression(thread, stacks).ok_or(Unprintable::TooLong)?,
         };
         Ok(format!("{} at {control} {stack}", thread.name))
     };

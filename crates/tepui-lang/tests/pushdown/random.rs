@@ -23,14 +23,26 @@ pub(crate) fn model(seed: u64) -> Model {
 
 fn shared(rng: &mut Rng) -> Names {
     let count = rng.u32(1..6);
-    let word = |number| ["idle", "never", "or", "0", "7", "it's"][number as usize].to_owned();
-    if rng.bool() { Names::Numbers(count) } else { Names::List((0..count).map(word).collect()) }
+    if rng.bool() { Names::Numbers(count) } else { Names::List(hostile(rng, count as usize)) }
+}
+
+/// Names that mean something elsewhere, and some that differ in little.
+const HOSTILE: [&str; 22] = [
+    "shared", "thread", "init", "never", "stack", "or", "at", "reach", "_", "__", "'", "0", "00", "1", "7", "it's",
+    "@", "$", "a/b", "never-1x", "idle", "PDA",
+];
+
+fn hostile(rng: &mut Rng, count: usize) -> Vec<String> {
+    let mut names = HOSTILE.map(|name| name.replace('-', "_"));
+    rng.shuffle(&mut names);
+    names[..count].to_vec()
 }
 
 fn property_name(rng: &mut Rng, position: usize) -> String {
-    match rng.u8(..3) {
+    match rng.u8(..4) {
         0 => format!("never-{position}"),
         1 => format!("target-{position}"),
+        2 => HOSTILE[position % HOSTILE.len()].to_owned(),
         _ => format!("or_{position}"),
     }
 }
@@ -39,7 +51,8 @@ fn property_name(rng: &mut Rng, position: usize) -> String {
 fn threads(rng: &mut Rng, shared: u32) -> Vec<Thread> {
     let mut threads = Vec::new();
     for group in 0..rng.usize(1..4) {
-        let mut thread = Thread { name: format!("t{group}"), symbols: symbols(rng), rules: Vec::new() };
+        let name = format!("{}{group}", ["t", "or", "never", "init", "_", "0"][rng.usize(..6)]);
+        let mut thread = Thread { name, symbols: symbols(rng), rules: Vec::new() };
         thread.rules = rules(rng, shared, thread.symbol_count());
         let start = rng.u32(..5);
         if start == 0 {
@@ -50,17 +63,16 @@ fn threads(rng: &mut Rng, shared: u32) -> Vec<Thread> {
             if rng.u8(..4) == 0 {
                 thread.rules = rules(rng, shared, thread.symbol_count());
             }
-            threads.push(Thread { name: format!("t{group}#{number}"), ..thread.clone() });
+            threads.push(Thread { name: format!("{}#{number}", thread.name), ..thread.clone() });
         }
     }
     threads
 }
 
 fn symbols(rng: &mut Rng) -> Vec<String> {
-    let words = ["main", "stack", "or", "12", "P"];
-    let count = rng.usize(..=words.len());
+    let count = rng.usize(..=5);
     match rng.u8(..3) {
-        0 => words[..count].iter().map(|&word| word.to_owned()).collect(),
+        0 => hostile(rng, count),
         1 => (0..count).map(|number| (number * 7).to_string()).collect(),
         _ => (0..count).map(|number| (40 - number * 7).to_string()).collect(),
     }

@@ -1,7 +1,7 @@
 //! What is printed reads back as the same model.
 
 use fastrand::Rng;
-use tepui_lang::rendezvous::print_rpds;
+use tepui_lang::rendezvous::{Unprintable, print_rpds};
 use tepui_model::rendezvous::{
     Action, Control, Draft, Local, LocalSet, Model, Property, Rule, StackSet, Symbol, Target, Thread,
 };
@@ -22,6 +22,22 @@ fn a_written_model() {
     let read = model(MODEL);
     let printed = print_rpds(&read).unwrap();
     assert_eq!(without_lines(&model(&printed)), without_lines(&read), "{printed}");
+}
+
+/// `_` is any symbol, and `tau` is no action: who uses them as names can do so in other forms only.
+#[test]
+fn reserved_names_are_refused() {
+    let read = model(MODEL);
+    let mut threads = read.threads().to_vec();
+    threads[0].symbols[0] = "_".to_owned();
+    let renamed = |actions: Vec<String>, threads: Vec<Thread>| {
+        Model::new(actions, threads, read.init().clone(), read.properties().to_vec()).unwrap()
+    };
+    let symbol = renamed(read.actions().to_vec(), threads);
+    assert_eq!(print_rpds(&symbol), Err(Unprintable::Reserved("_")));
+    let mut actions = read.actions().to_vec();
+    actions[0] = "tau".to_owned();
+    assert_eq!(print_rpds(&renamed(actions, read.threads().to_vec())), Err(Unprintable::Reserved("tau")));
 }
 
 /// Sets that differ from one control state to the other need a tuple for each, so properties are compared by their
@@ -47,9 +63,27 @@ fn random_models() {
     }
 }
 
+/// Names that mean something elsewhere, and some that differ in little.
+const HOSTILE: [&str; 20] = [
+    "or", "at", "reach", "thread", "control", "stack", "init", "action", "nothing", "internal", "_x", "__", "'", "0",
+    "00", "1", "a/b", "@", "$", "it's",
+];
+
+/// So many of them; for some models harmless ones.
+fn names(rng: &mut Rng, prefix: &str, count: u32) -> Vec<String> {
+    if rng.bool() {
+        return (0..count).map(|number| format!("{prefix}{number}")).collect();
+    }
+    let mut names = HOSTILE;
+    rng.shuffle(&mut names);
+    names[..count as usize].iter().map(|&name| name.to_owned()).collect()
+}
+
 pub(super) fn random(rng: &mut Rng) -> Model {
     let actions = rng.u32(1..=3);
-    let threads: Vec<_> = (0..rng.usize(1..=3))
+    let count = rng.u32(1..=3);
+    let thread_names = names(rng, "t/", count);
+    let threads: Vec<_> = (0..count as usize)
         .map(|number| {
             let (controls, symbols) = (rng.u32(1..=3), rng.u32(1..=3));
             let mut knows: std::collections::BTreeSet<_> = (0..actions).map(Action).filter(|_| rng.bool()).collect();
@@ -66,9 +100,9 @@ pub(super) fn random(rng: &mut Rng) -> Model {
                 line: 0,
             };
             Thread {
-                name: format!("t/{number}"),
-                controls: (0..controls).map(|control| format!("c{control}")).collect(),
-                symbols: (1..=symbols).map(|symbol| format!("s{symbol}")).collect(),
+                name: thread_names[number].clone(),
+                controls: names(rng, "c", controls),
+                symbols: names(rng, "s", symbols),
                 rules: (0..rng.usize(0..5)).map(|_| rule(rng)).collect(),
                 knows,
             }
@@ -85,11 +119,11 @@ pub(super) fn random(rng: &mut Rng) -> Model {
         Target { locals: locals.collect() }
     };
     let property = |rng: &mut Rng, number: usize| Property {
-        name: format!("q-{number}"),
+        name: if number == 0 { HOSTILE[rng.usize(..HOSTILE.len())].to_owned() } else { format!("q-{number}") },
         never: (0..rng.usize(0..3)).map(|_| never(rng)).collect(),
     };
     let properties = (0..rng.usize(0..3)).map(|number| property(rng, number)).collect();
-    let names = (0..actions).map(|action| format!("a{action}")).collect();
+    let names = names(rng, "a", actions);
     Model::new(names, threads, init, properties).unwrap()
 }
 

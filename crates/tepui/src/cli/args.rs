@@ -8,6 +8,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tepui::{Choice, ENGINES, Policy};
 
+// Headings of the help. Every option behind the model names its own: a heading would otherwise hold for all that follow.
+const PROGRAMS: &str = "Boolean programs";
+const SEARCH: &str = "Search";
+const MEETING: &str = "Threads that meet in actions";
+const LIMITS: &str = "Limits";
+const OUTPUT: &str = "Output";
+
 const AFTER_HELP: &str = "\
 Examples:
   tepui verify driver.bp                         prove all assertions, or show how one fails
@@ -84,7 +91,7 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
     },
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
     /// The model: a .bp program, a .cpds, .rpds or .spad file, or a .pds file with .init and .spec beside it
     pub(crate) model: PathBuf,
@@ -95,7 +102,8 @@ pub(crate) struct ModelArgs {
     /// model's properties
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) target: Option<String>,
-    /// Only the property with this name, besides what --deadlock and --label ask for; may be given several times
+    /// Only the property with this name, or those whose names begin with it, besides what --deadlock and --label ask for;
+    /// may be given several times
     #[arg(long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
     /// Leave the properties aside: the question is which views there are
@@ -105,23 +113,22 @@ pub(crate) struct ModelArgs {
     pub(crate) program: ProgramArgs,
 }
 
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Boolean programs")]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProgramArgs {
     /// How the program is written; by default it is found out
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = PROGRAMS)]
     pub(crate) dialect: Option<DialectName>,
     /// A label that no thread may reach; may be given several times
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", help_heading = PROGRAMS)]
     pub(crate) label: Vec<String>,
     /// Look for deadlocks as well: no thread can move, and not all have ended
-    #[arg(long)]
+    #[arg(long, help_heading = PROGRAMS)]
     pub(crate) deadlock: bool,
     /// Where threads are created: the most at the same time; raised from 1 step by step [default: 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = PROGRAMS)]
     pub(crate) max_threads: Option<u32>,
     /// Compile every step and every variable, even where no verdict depends on it
-    #[arg(long)]
+    #[arg(long, help_heading = PROGRAMS)]
     pub(crate) no_reduction: bool,
 }
 
@@ -150,51 +157,58 @@ pub(crate) enum DialectName {
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
     /// The engine; `tepui engines` says what each is for
-    #[arg(long, default_value = "auto", value_parser = engine_names())]
+    #[arg(long, default_value = "auto", value_parser = engine_names(), help_heading = SEARCH)]
     pub(crate) engine: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// How many threads may work; by default one for each core. The answer does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = SEARCH)]
+    pub(crate) threads: Option<u16>,
+    /// How many symbols of each stack a view shows (closure, delays); a proof may need more
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = SEARCH)]
+    pub(crate) view_depth: u16,
+    /// Treat interchangeable threads as different
+    #[arg(long, help_heading = SEARCH)]
+    pub(crate) no_symmetry: bool,
+    /// Delays: compute every bound from the initial state, not from what the last one held back (a baseline)
+    #[arg(long, help_heading = SEARCH)]
+    pub(crate) no_frontier: bool,
+    /// Rendezvous: which threads' languages become more precise, and by how much [default: individual-multi-step]
+    #[arg(long, value_name = "POLICY", value_parser = policy_names(), help_heading = MEETING)]
+    pub(crate) policy: Option<String>,
+    /// Rendezvous: at which ends the words of a language are exact [default: prefix]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = MEETING)]
+    pub(crate) abstraction: Option<AbstractionName>,
+    /// Rendezvous: put the actions that a thread does not know into its language before it is approximated (a baseline)
+    #[arg(long, help_heading = MEETING)]
+    pub(crate) shuffle_first: bool,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
+    pub(crate) format: Format,
+    /// Write the traces of violated properties to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) trace: Option<PathBuf>,
+    /// Write the views that were reached to this file, one a line
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) views: Option<PathBuf>,
+    /// Check certificate and traces in the same run
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) self_check: bool,
+    /// Show the call stack at each step of a program's schedule
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) stacks: bool,
+}
+
+/// What a command may use.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LimitArgs {
     /// Stop after this time, with what was learned (60s, 5m, 1h30m, a bare number means seconds)
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
     /// Stop when the process holds this much memory (4GiB, 500MB, a bare number means bytes); by default 90 % of what
     /// is available
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = LIMITS)]
     pub(crate) memory: Option<u64>,
-    /// How many threads may work; by default one for each core. The answer does not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// How many symbols of each stack a view shows (closure, delays); a proof may need more
-    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) view_depth: u16,
-    /// Treat interchangeable threads as different
-    #[arg(long)]
-    pub(crate) no_symmetry: bool,
-    /// Delays: compute every bound from the initial state, not from what the last one held back (a baseline)
-    #[arg(long)]
-    pub(crate) no_frontier: bool,
-    /// Rendezvous: which threads' languages become more precise, and by how much [default: individual-multi-step]
-    #[arg(long, value_name = "POLICY", value_parser = policy_names())]
-    pub(crate) policy: Option<String>,
-    /// Rendezvous: at which ends the words of a language are exact [default: prefix]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) abstraction: Option<AbstractionName>,
-    /// Rendezvous: put the actions that a thread does not know into its language before it is approximated (a baseline)
-    #[arg(long)]
-    pub(crate) shuffle_first: bool,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub(crate) format: Format,
-    /// Write the traces of violated properties to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-    /// Write the views that were reached to this file, one a line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) views: Option<PathBuf>,
-    /// Check certificate and traces in the same run
-    #[arg(long)]
-    pub(crate) self_check: bool,
-    /// Show the call stack at each step of a program's schedule
-    #[arg(long)]
-    pub(crate) stacks: bool,
 }
 
 impl RunArgs {
@@ -218,29 +232,29 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Explore no bound of the engine beyond this one; without a proof by then, the answer is unknown
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = LIMITS)]
     pub(crate) bound_limit: Option<u32>,
     /// Besides the answer, find the smallest bound: the cutoff of a proof, the bound of a violation (auto only)
-    #[arg(long, value_enum, value_name = "RESOURCE", num_args = 0..=1, default_missing_value = "contexts", require_equals = true)]
+    #[arg(long, value_enum, value_name = "RESOURCE", num_args = 0..=1, default_missing_value = "contexts", require_equals = true, help_heading = SEARCH)]
     pub(crate) minimal: Option<Resource>,
     /// Delays: test for closure at every bound, not only on plateaus (a baseline)
-    #[arg(long)]
+    #[arg(long, help_heading = SEARCH)]
     pub(crate) closure_every_iteration: bool,
     /// Where the generator test cuts stacks at first; it goes deeper by itself where that does not do
-    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = SEARCH)]
     pub(crate) z_depth: u16,
     /// Programs: print what a proof has found out, for each line and for each pair of lines
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) invariant: bool,
     /// Programs: what the generator test takes for the frames that a return may come back to (contexts, delays); by default
     /// it derives them from the steps that are possible, which is at least as precise
-    #[arg(long, value_enum, value_name = "RELATION")]
+    #[arg(long, value_enum, value_name = "RELATION", help_heading = SEARCH)]
     pub(crate) call_return: Option<CallReturnName>,
     /// A .mch file: which symbol may come to light after which is popped. It is checked, not believed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SEARCH)]
     pub(crate) matching: Option<PathBuf>,
     /// Write the certificate of a proof to this file; compressed if the name ends in .gz
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
 }
 
@@ -251,13 +265,13 @@ pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// The bound; for delays, of both rounds and delays
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = LIMITS)]
     pub(crate) bound: Option<u32>,
     /// The most rounds (delays)
-    #[arg(long, value_name = "R", conflicts_with = "bound")]
+    #[arg(long, value_name = "R", conflicts_with = "bound", help_heading = LIMITS)]
     pub(crate) rounds: Option<u32>,
     /// The most delays (delays)
-    #[arg(long, value_name = "D", conflicts_with = "bound")]
+    #[arg(long, value_name = "D", conflicts_with = "bound", help_heading = LIMITS)]
     pub(crate) delays: Option<u32>,
 }
 
@@ -279,20 +293,24 @@ pub(crate) enum Resource {
     Delays,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct CheckArgs {
     /// The certificate, as `tepui verify --certificate` writes it
     pub(crate) certificate: PathBuf,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ReplayArgs {
     /// The trace, as `tepui verify --trace` writes it
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]
@@ -300,16 +318,16 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// The form to print
-    #[arg(long, value_enum, default_value_t = ShowFormat::Human)]
+    #[arg(long, value_enum, default_value_t = ShowFormat::Human, help_heading = OUTPUT)]
     pub(crate) format: ShowFormat,
     /// Write to this file instead; a .pds is accompanied by its .init and .spec
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Directories of models, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS
+    /// Directories of models in any form, or models; by default benches, examples, and cpds in the directory that TEPUI_CORPUS
     /// names
     pub(crate) suite: Vec<PathBuf>,
     /// The tables to print; may be given several times

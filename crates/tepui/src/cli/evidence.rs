@@ -3,26 +3,57 @@
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
-use tepui_core::Budget;
 use tepui_lang::boolean::THREAD_LIMIT;
 use tepui_model::Model;
 use tepui_report::program::tell;
-use tepui_report::{bytes as bytes_text, count, grouped};
+use tepui_report::{bytes as bytes_text, count, grouped, visible};
 
-use super::args::{CheckArgs, ReplayArgs};
+use super::args::{CheckArgs, LimitArgs, ReplayArgs};
 use super::input::{Loaded, LoadedProgram, Subject, load};
-use super::{Exit, print};
+use super::limits::{Limits, within};
+use super::{Exit, output, print, shown};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// What a compressed file may unpack to.
 const LARGEST_TEXT: u64 = 4 << 30;
 
+/// What a judge says, and how the command ends.
+type Judgement = (String, Exit);
+
 /// Runs `tepui check`.
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
+    let (limits, file, args) = (args.limits, shown(&args.model.model), args.clone());
+    judge(&limits, &file, move |stop| checked(&args, stop))
+}
+
+/// Runs `tepui replay`.
+pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
+    let (limits, file, args) = (args.limits, shown(&args.model.model), args.clone());
+    judge(&limits, &file, move |stop| replayed(&args, stop))
+}
+
+/// Asks a judge within limits. Whoever does not look at the signal to stop is left behind when a limit is reached.
+fn judge(
+    limits: &LimitArgs,
+    file: &str,
+    judge: impl FnOnce(&dyn Fn() -> bool) -> Result<Judgement> + Send + 'static,
+) -> Result<Exit> {
+    let (says, exit) = match within(Limits::of(limits, false), judge) {
+        Ok(judgement) => judgement?,
+        Err(limit) => {
+            let why = tepui_report::human::limit_text(limit);
+            (format!("\u{1b}[1;33mUNKNOWN\u{1b}[0m  {file}: {why}\n"), Exit::Unknown)
+        }
+    };
+    print(&says)?;
+    Ok(exit)
+}
+
+fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
     let loaded = load(&args.model, None)?;
     let certificate = match read_text(&args.certificate)?.map(|text| Certificate::from_text(&text)) {
         Ok(Ok(certificate)) => certificate,
@@ -32,19 +63,18 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
     let checked = match (&loaded.subject, &certificate) {
         (Subject::Program(loaded), Certificate::Program(certificate)) => {
             let properties = loaded.compiling.properties(&loaded.program);
-            tepui_check::program::check(&loaded.program, &properties, certificate, &|| false).map(Accepted::Views)
+            tepui_check::program::check(&loaded.program, &properties, certificate, stop)
         }
         (Subject::Program(_), _) => {
             let why = "the certificate is about another kind of model, or was made by an older version of tepui";
             return rejected(&format!("{why}\n  next: make a new one with `tepui verify {} --certificate FILE`", loaded.again));
         }
-        (Subject::Model(model), certificate) => tepui_check::check(model, certificate),
+        (Subject::Model(model), certificate) => tepui_check::check_until(model, certificate, stop),
     };
     match checked {
         Ok(accepted) => {
             let says = proves(&accepted, matches!(loaded.subject, Subject::Model(Model::Rendezvous(_))));
-            print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {says}\n", loaded.file))?;
-            Ok(Exit::Good)
+            Ok((accepted_of(&loaded, &says), Exit::Good))
         }
         Err(reason) => rejected_of(&loaded, &reason),
     }
@@ -64,6 +94,11 @@ fn proves(accepted: &Accepted, of_product: bool) -> String {
             let proves = claim(&accepted.properties).unwrap_or_else(others);
             format!("{proves} ({lemmas}, {views}{product} of depth {})", accepted.depth)
         }
+        Accepted::Regular { properties, rows, languages } => {
+            let others = || "no states but those of its rows can be reached".to_owned();
+            let proves = claim(properties).unwrap_or_else(others);
+            format!("{proves} ({} of {})", count(*rows as u64, "row"), count(*languages as u64, "regular set"))
+        }
         Accepted::Languages { properties, automata, states } => {
             let nothing = || "nothing is claimed".to_owned();
             let automata = match automata {
@@ -79,54 +114,66 @@ fn proves(accepted: &Accepted, of_product: bool) -> String {
     }
 }
 
-/// Runs `tepui replay`.
-pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
+fn replayed(args: &ReplayArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
     let loaded = load(&args.model, None)?;
+    let mut says = String::new();
     let traces = match read_text(&args.trace)?.map(|text| Trace::from_text(&text)) {
         Ok(Ok(traces)) => traces,
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
     for trace in &traces {
-        let (model, compiled) = loaded.with_digest(&trace.model())?;
-        let replayed = match tepui_check::replay(&model, trace) {
-            Ok(replayed) => replayed,
-            Err(reason) => return rejected_of(&loaded, &reason),
-        };
-        let says = match loaded.program().zip(compiled.as_ref()).zip(trace.as_pushdown()) {
-            None => {
-                let contexts = count(u64::from(replayed.contexts), "context");
-                format!("{} in {contexts} violate {}", count(replayed.steps as u64, "step"), replayed.property)
-            }
-            Some(((LoadedProgram { program, source, .. }, compiled), trace)) => {
-                match tepui::execution(program, compiled, trace, &replayed.property, &Budget::unlimited()) {
-                    Ok(execution) => {
-                        let run = tell(program, source, &execution);
-                        let (steps, contexts) = (run.steps.len() as u64, u64::from(run.contexts()));
-                        let steps = format!("{} in {}", count(steps, "step"), count(contexts, "context"));
-                        format!("{steps} violate {}, and the program's interpreter agrees", replayed.property)
-                    }
-                    Err(why) => return rejected(&format!("the program's interpreter cannot follow: {why}")),
-                }
-            }
-        };
-        print(&format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {says}\n", loaded.file))?;
+        let (text, exit) = replayed_one(&loaded, trace, stop)?;
+        says += &text;
+        // When the signal comes, nobody waits for what is said.
+        if exit != Exit::Good || stop() {
+            return Ok((says, exit));
+        }
     }
-    Ok(Exit::Good)
+    Ok((says, Exit::Good))
+}
+
+fn replayed_one(loaded: &Loaded, trace: &Trace, stop: &dyn Fn() -> bool) -> Result<Judgement> {
+    let (model, compiled) = loaded.with_digest(&trace.model())?;
+    let replayed = match tepui_check::replay(&model, trace) {
+        Ok(replayed) => replayed,
+        Err(reason) => return rejected_of(loaded, &reason),
+    };
+    let says = match loaded.program().zip(compiled.as_ref()).zip(trace.as_pushdown()) {
+        None => {
+            let contexts = count(u64::from(replayed.contexts), "context");
+            format!("{} in {contexts} violate {}", count(replayed.steps as u64, "step"), replayed.property)
+        }
+        Some(((LoadedProgram { program, source, .. }, compiled), trace)) => {
+            match tepui::execution(program, compiled, trace, &replayed.property, stop) {
+                Ok(execution) => {
+                    let run = tell(program, source, &execution);
+                    let (steps, contexts) = (run.steps.len() as u64, u64::from(run.contexts()));
+                    let steps = format!("{} in {}", count(steps, "step"), count(contexts, "context"));
+                    format!("{steps} violate {}, and the program's interpreter agrees", replayed.property)
+                }
+                Err(why) => return rejected(&format!("the program's interpreter cannot follow: {why}")),
+            }
+        }
+    };
+    Ok((accepted_of(loaded, &says), Exit::Good))
+}
+
+fn accepted_of(loaded: &Loaded, says: &str) -> String {
+    format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {}\n", visible(&loaded.file), visible(says))
 }
 
 /// Of a program there are several models, one for each choice of options.
-fn rejected_of(loaded: &Loaded, reason: &Rejected) -> Result<Exit> {
+fn rejected_of(loaded: &Loaded, reason: &Rejected) -> Result<Judgement> {
     let hint = match reason.place == "model" && loaded.program().is_some() {
-        true => "\n  next: give the options that it was made with: --deadlock, --label, --no-reduction, --max-threads",
+        true => "  next: give the options that it was made with: --deadlock, --label, --no-reduction, --max-threads\n",
         false => "",
     };
-    rejected(&format!("{reason}{hint}"))
+    rejected(&reason.to_string()).map(|(says, exit)| (says + hint, exit))
 }
 
-fn rejected(reason: &str) -> Result<Exit> {
-    print(&format!("\u{1b}[1;31mREJECTED\u{1b}[0m  {reason}\n"))?;
-    Ok(Exit::Bad)
+fn rejected(reason: &str) -> Result<Judgement> {
+    Ok((format!("\u{1b}[1;31mREJECTED\u{1b}[0m  {}\n", visible(reason)), Exit::Bad))
 }
 
 /// The text of a file, unpacked if need be. The inner error is about the content.
@@ -156,5 +203,5 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
         encoder.finish()
     };
     let bytes = if path.extension().is_some_and(|extension| extension == "gz") { packed()? } else { text.into() };
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    output::write(path, &bytes)
 }

@@ -1,7 +1,7 @@
 //! Finding and reading a model with everything that belongs to it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use tepui::Compiling;
@@ -12,11 +12,12 @@ use tepui_lang::rendezvous::{read_rpds, read_spade};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_model::{Digest, Model};
-use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
+use tepui_report::{count, visible};
 
 use super::args::{DialectName, ModelArgs};
+use super::{complain, shown};
 
 /// Input that was refused, with the explanation for the user.
 #[derive(Debug)]
@@ -67,10 +68,27 @@ pub(crate) struct Loaded {
     pub(crate) again: String,
     /// The model's file as the user gave it.
     pub(crate) file: String,
+    /// The files that were read, the model's first.
+    pub(crate) inputs: Vec<PathBuf>,
 }
 
 /// Reads a model, restricted to the properties that were asked for.
 pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
+    let mut loaded = load_any(args, matching)?;
+    loaded.inputs = inputs(args, matching);
+    Ok(loaded)
+}
+
+/// The files that belong to a model; a text that is no file's name does no harm among them.
+fn inputs(args: &ModelArgs, matching: Option<&Path>) -> Vec<PathBuf> {
+    let beside = ["init", "spec"].map(|extension| args.model.with_extension(extension));
+    let is_pds = args.model.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pds"));
+    let given = [&args.init, &args.target].into_iter().flatten().map(PathBuf::from).filter(|path| path.is_file());
+    let beside = beside.into_iter().filter(|path| is_pds && path.is_file());
+    [args.model.clone()].into_iter().chain(beside).chain(given).chain(matching.map(Path::to_owned)).collect()
+}
+
+fn load_any(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
     let main = read(&args.model)?;
     let extension = args.model.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     if extension.as_deref() == Some("bp") {
@@ -97,7 +115,10 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
             (init, targets, parsed)
         }
         _ => {
-            bail!("{} is no .bp, .cpds, .pds, .rpds or .spad file; `tepui languages` lists what can be read", main.name)
+            bail!(
+                "{} is no .bp, .cpds, .pds, .rpds or .spad file; `tepui languages` lists what can be read",
+                visible(&main.name)
+            )
         }
     };
     let sources = [Some(&main), init.as_ref(), targets.as_ref(), matching.as_ref()];
@@ -111,6 +132,7 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
         notes: said.notes,
         again: again(args),
         file: main.name.clone(),
+        inputs: Vec::new(),
     })
 }
 
@@ -142,7 +164,10 @@ impl Said {
 fn load_rendezvous(main: &Source, form: &str, args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
     let given = [("--init", args.init.is_some()), ("--matching", matching.is_some()), ("--all-views", args.all_views)];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-        bail!("{option} is only for threads that share a variable, and those of {} meet in actions", main.name);
+        bail!(
+            "{option} is only for threads that share a variable, and those of {} meet in actions",
+            visible(&main.name)
+        );
     }
     let target = match args.target.as_deref() {
         Some(_) if form == "spad" => {
@@ -163,6 +188,7 @@ fn load_rendezvous(main: &Source, form: &str, args: &ModelArgs, matching: Option
         notes: said.notes,
         again: again(args),
         file: main.name.clone(),
+        inputs: Vec::new(),
     })
 }
 
@@ -194,7 +220,8 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         call_return: None,
     };
     let places = options.max_threads.unwrap_or(PLACES_SHOWN);
-    require_known(&args.property, &compiling.property_names(&program))?;
+    let compiling =
+        Compiling { properties: selected(&args.property, &compiling.property_names(&program))?, ..compiling };
     Ok(Loaded {
         matching: None,
         warning_lines: said.warning_lines,
@@ -202,6 +229,7 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         notes: said.notes,
         again: again(args),
         file: source.name.clone(),
+        inputs: Vec::new(),
         subject: Subject::Program(LoadedProgram { program, source, compiling, places }),
     })
 }
@@ -256,9 +284,9 @@ impl Loaded {
 
     /// Prints the warnings: an answer may be worth less than it seems.
     pub(crate) fn warn(&self) {
-        self.warnings.iter().take(MOST_WARNINGS).for_each(|warning| anstream::eprint!("{warning}"));
+        self.warnings.iter().take(MOST_WARNINGS).for_each(|warning| complain(warning));
         if let more @ 1.. = self.warnings.len().saturating_sub(MOST_WARNINGS) {
-            anstream::eprintln!("... and {}", count(more as u64, "more warning"));
+            complain(&format!("... and {}\n", count(more as u64, "more warning")));
         }
     }
 }
@@ -290,7 +318,7 @@ impl ModelArgs {
             ("--no-reduction", program.no_reduction),
         ];
         match given.iter().find(|(_, given)| *given) {
-            Some((option, _)) => bail!("{option} is only for programs, and {file} is no .bp file"),
+            Some((option, _)) => bail!("{option} is only for programs, and {} is no .bp file", visible(file)),
             None => Ok(()),
         }
     }
@@ -301,7 +329,7 @@ fn refuse(errors: &[Diagnostic], sources: &[Option<&Source>]) -> BadInput {
 }
 
 fn read(path: &Path) -> Result<Source> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
     Ok(Source::new(path.display().to_string(), &bytes))
 }
 
@@ -315,7 +343,7 @@ fn text_or_file(given: Option<&str>, option: &str) -> Result<Option<Source>> {
     match given {
         Some(given) if Path::new(given).is_file() => read(Path::new(given)).map(Some),
         Some(given) if !given.contains('|') => {
-            bail!("{option} {given}: there is no such file, and a state is written q|w1,w2,...")
+            bail!("{option} {}: there is no such file, and a state is written q|w1,w2,...", visible(given))
         }
         Some(given) => Ok(Some(Source::new(option, given.as_bytes()))),
         None => Ok(None),
@@ -330,14 +358,22 @@ fn select(model: Model, args: &ModelArgs) -> Result<Model> {
         return Ok(model);
     }
     let known: Vec<_> = model.property_names().into_iter().map(str::to_owned).collect();
-    require_known(&args.property, &known)?;
-    Ok(model.restricted(|name| args.property.iter().any(|wanted| wanted == name)))
+    let wanted = selected(&args.property, &known)?;
+    Ok(model.restricted(|name| wanted.iter().any(|wanted| wanted == name)))
 }
 
-fn require_known(names: &[String], known: &[String]) -> Result<()> {
-    if let Some(unknown) = names.iter().find(|&name| !known.contains(name)) {
-        let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        bail!("the model has no property {unknown}; it has: {list}");
+/// The properties that are asked for: the one with a name, or else all whose names begin with it.
+fn selected(names: &[String], known: &[String]) -> Result<Vec<String>> {
+    let mut selected = Vec::new();
+    for name in names {
+        let exact = known.contains(name);
+        let found = known.iter().filter(|known| if exact { *known == name } else { known.starts_with(name.as_str()) });
+        let before = selected.len();
+        selected.extend(found.cloned());
+        if selected.len() == before {
+            let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            bail!("the model has no property {}; it has: {}", visible(name), visible(&list));
+        }
     }
-    Ok(())
+    Ok(selected)
 }

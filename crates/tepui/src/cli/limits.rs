@@ -7,8 +7,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tepui_core::{Budget, Limit, Stopper};
+use tepui_core::{Budget, Limit, Stop, Stopper};
 use tepui_report::{bytes, grouped};
+
+use super::args::LimitArgs;
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 const SHOW_AFTER: Duration = Duration::from_millis(300);
@@ -31,17 +33,29 @@ pub(crate) struct Limits {
     pub(crate) progress: bool,
 }
 
+impl Limits {
+    /// Those that the user asks for.
+    pub(crate) fn of(args: &LimitArgs, progress: bool) -> Self {
+        Self { timeout: args.timeout, memory: args.memory, progress }
+    }
+}
+
 impl Watch {
     /// Starts watching for a budget.
     pub(crate) fn start(budget: &Budget, limits: Limits) -> Self {
         let (done, peak) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let stopper = budget.stopper();
-        interrupt_on_ctrl_c(stopper.clone());
+        let bar = if limits.progress { new_bar() } else { ProgressBar::hidden() };
+        interrupt_on_ctrl_c(stopper.clone(), bar.clone());
+        // The watch itself may come too late for a short run.
         if limits.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            stopper.stop(Limit::Time); // The watch itself may come too late for a short run.
+            stopper.stop(Limit::Time);
+        }
+        if limits.memory.is_some_and(|limit| resident() >= limit) {
+            stopper.stop(Limit::Memory);
         }
         let watched = (Arc::clone(&done), Arc::clone(&peak));
-        let thread = std::thread::spawn(move || watch(&stopper, &limits, &watched.0, &watched.1));
+        let thread = std::thread::spawn(move || watch(&stopper, &limits, &bar, &watched.0, &watched.1));
         Self { done, peak, thread: Some(thread) }
     }
 
@@ -62,23 +76,53 @@ impl Drop for Watch {
     }
 }
 
+/// What deep recursion may need: as much as the first thread of a process has on most systems, and then some.
+const STACK: usize = 64 << 20;
+
+/// Does some work within limits, in a thread of its own: if it does not look at its signal to stop, it is left behind, and
+/// ends with the process.
+pub(crate) fn within<T: Send + 'static>(
+    limits: Limits,
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Result<T, Limit> {
+    let mut budget = Budget::unlimited();
+    let stopped = Arc::new(AtomicBool::new(false));
+    let _watch = Watch::start(&budget, limits);
+    let signal = Arc::clone(&stopped);
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || work(&|| signal.load(Ordering::Relaxed)))
+        .map_err(|_| Limit::Memory)?;
+    loop {
+        if let Err(Stop::Limit(limit)) = budget.look() {
+            stopped.store(true, Ordering::Relaxed);
+            return Err(limit);
+        }
+        if worker.is_finished() {
+            return worker.join().map_err(|panic| std::panic::resume_unwind(panic));
+        }
+        std::thread::park_timeout(LOOK_EVERY / 10);
+    }
+}
+
 /// The first interrupt ends the run with what was learned, the second one ends the process.
-fn interrupt_on_ctrl_c(stopper: Stopper) {
+fn interrupt_on_ctrl_c(stopper: Stopper, bar: ProgressBar) {
     let pressed = AtomicBool::new(false);
     let handler = move || {
-        if pressed.swap(true, Ordering::Relaxed) {
+        let again = pressed.swap(true, Ordering::Relaxed);
+        stopper.stop(Limit::Interrupt);
+        bar.finish_and_clear();
+        if again {
             std::process::exit(130);
         }
-        stopper.stop(Limit::Interrupt);
     };
     // A second run in the same process keeps the first handler; the command line runs once.
     let _ = ctrlc::set_handler(handler);
 }
 
-fn watch(stopper: &Stopper, limits: &Limits, done: &AtomicBool, peak: &AtomicU64) {
+fn watch(stopper: &Stopper, limits: &Limits, bar: &ProgressBar, done: &AtomicBool, peak: &AtomicU64) {
     let start = Instant::now();
     let memory_limit = limits.memory.or_else(|| available_memory().map(|available| available / 10 * 9));
-    let mut bar = None;
     let mut shown = start;
     while !done.load(Ordering::Relaxed) {
         let held = resident();
@@ -89,17 +133,18 @@ fn watch(stopper: &Stopper, limits: &Limits, done: &AtomicBool, peak: &AtomicU64
         if memory_limit.is_some_and(|limit| held >= limit) {
             stopper.stop(Limit::Memory);
         }
-        if limits.progress && start.elapsed() >= SHOW_AFTER && shown.elapsed() >= SHOW_EVERY {
+        if start.elapsed() >= SHOW_AFTER && shown.elapsed() >= SHOW_EVERY && !bar.is_finished() {
             shown = Instant::now();
-            let bar = bar.get_or_insert_with(new_bar);
             bar.set_message(progress_line(stopper, start, held));
             bar.tick();
+            if !bar.is_hidden() {
+                // At the end of a full line, the echo of Ctrl-C would begin another one, and this one would stay.
+                eprint!("\r");
+            }
         }
         std::thread::park_timeout(LOOK_EVERY);
     }
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    bar.finish_and_clear();
 }
 
 fn new_bar() -> ProgressBar {

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use tepui::{ENGINES, LANGUAGES};
 
 use super::args::Cli;
-use super::{Exit, print};
+use super::{Exit, output, print, shown};
 
 /// Runs `tepui engines`.
 pub(crate) fn engines() -> Result<Exit> {
@@ -41,14 +41,28 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit> {
 pub(crate) fn man(directory: Option<&Path>) -> Result<Exit> {
     match directory {
         Some(directory) => {
-            std::fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-            clap_mangen::generate_to(Cli::command(), directory)?;
+            std::fs::create_dir_all(directory).with_context(|| format!("cannot create {}", shown(directory)))?;
+            let mut command = Cli::command().disable_help_subcommand(true);
+            command.build();
+            for command in command.get_subcommands().chain([&command]) {
+                let page = clap_mangen::Man::new(command.clone());
+                output::write(&directory.join(page.get_filename()), manual(&page)?.as_bytes())?;
+            }
         }
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            print(&String::from_utf8(page)?)?;
-        }
+        None => print(&manual(&clap_mangen::Man::new(Cli::command()))?)?,
     }
     Ok(Exit::Good)
 }
+
+/// A manual page. What stands at its end are examples, which are lines and not prose.
+fn manual(page: &clap_mangen::Man) -> Result<String> {
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    let text = String::from_utf8(text)?;
+    let Some((before, rest)) = text.split_once(EXAMPLES) else { return Ok(text) };
+    let (examples, after) = rest.split_at(rest.find("\n.SH ").map_or(rest.len(), |end| end + 1));
+    Ok(format!("{before}{EXAMPLES}.nf\n{}\n.fi\n{after}", examples.trim_end()))
+}
+
+/// How the section with the text after the options begins.
+const EXAMPLES: &str = ".SH EXTRA\n";

@@ -8,13 +8,17 @@ mod evidence;
 mod input;
 mod limits;
 mod listing;
+mod output;
 mod show;
 mod show_rendezvous;
 mod verify;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use tepui_report::{guarded, visible, visible_lines};
 
 use args::{Cli, Command};
 
@@ -41,7 +45,10 @@ impl From<Exit> for ExitCode {
 
 /// Runs the command that the arguments name.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return report_misuse(error),
+    };
     let result = match &cli.command {
         Command::Verify(args) => verify::verify(args),
         Command::Explore(args) => verify::explore(args),
@@ -63,19 +70,39 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// What is wrong with the arguments, or the help that they ask for. Arguments may be names of files that somebody else
+/// chose, so they are made visible and read again for the message.
+fn report_misuse(error: clap::Error) -> ExitCode {
+    let arguments = std::env::args_os().map(|word| OsString::from(visible(&word.to_string_lossy()).as_ref()));
+    let error = Cli::try_parse_from(arguments).err().unwrap_or(error);
+    // Nobody listens: there is no other way to say it.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 /// Bad input has been explained with its place already; everything else is one line.
 fn report_failure(error: &anyhow::Error) {
     match error.downcast_ref::<input::BadInput>() {
-        Some(bad) => anstream::eprint!("{}", bad.rendered),
-        None => anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {error:#}"),
+        Some(bad) => complain(&bad.rendered),
+        None => complain(&format!("\u{1b}[1;31merror\u{1b}[0m: {}\n", visible_lines(&format!("{error:#}")))),
     }
+}
+
+/// Prints to standard error.
+fn complain(text: &str) {
+    anstream::eprint!("{}", guarded(text));
+}
+
+/// The name of a file, for people.
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string()).into_owned()
 }
 
 /// Prints to standard output. That nobody listens any more changes nothing about the answer.
 fn print(text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(guarded(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

@@ -1,7 +1,7 @@
 //! `tepui show`: the model as it was understood, or in another form.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use comfy_table::Table;
@@ -13,11 +13,12 @@ use tepui_lang::rendezvous::print_rpds;
 use tepui_model::Model;
 use tepui_model::pushdown::{self, Action, Thread};
 use tepui_model::rendezvous::product;
-use tepui_report::{count, grouped};
+use tepui_report::json::to_json;
+use tepui_report::{count, grouped, visible, visible_lines};
 
 use super::args::{ShowArgs, ShowFormat};
 use super::input::{Loaded, LoadedProgram, load};
-use super::{Exit, print, show_rendezvous};
+use super::{Exit, complain, output, print, show_rendezvous, shown as file_name};
 
 /// Runs `tepui show`.
 pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
@@ -27,36 +28,16 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
         (ShowFormat::Human, Model::Rendezvous(model)) => show_rendezvous::summary(&loaded.file, model),
         (ShowFormat::Json, Model::Rendezvous(model)) => show_rendezvous::json(&loaded.file, model),
         (ShowFormat::Rpds, Model::Rendezvous(model)) => {
-            print_rpds(model).with_context(|| format!("{} cannot be printed in this form", loaded.file))?
+            print_rpds(model).with_context(|| format!("{} cannot be printed in this form", visible(&loaded.file)))?
         }
         (format, Model::Rendezvous(model)) => of_pushdown(&loaded, product(model).model(), format)?,
         (format, Model::Pushdown(model)) => of_pushdown(&loaded, model, format)?,
     };
     match &args.output {
         None => print(&text)?,
-        Some(path) => {
-            require_safe_output(&args.model.model, path, args.format)?;
-            write(path, &text)?;
-            if args.format == ShowFormat::Pds {
-                let model = &match &shown {
-                    Model::Pushdown(model) => model.clone(),
-                    Model::Rendezvous(model) => product(model).model().clone(),
-                };
-                write(&path.with_extension("init"), &print_init(model))?;
-                let spec = path.with_extension("spec");
-                if !model.properties().is_empty() {
-                    write(&spec, &print_spec(model))?;
-                } else if spec.exists() {
-                    bail!(
-                        "{} has no property, but {} exists and would be read with it",
-                        path.display(),
-                        spec.display()
-                    );
-                }
-            }
-        }
+        Some(path) => write_all(&loaded, &shown, path, args.format, &text)?,
     }
-    loaded.warnings.iter().chain(&loaded.notes).for_each(|diagnostic| anstream::eprint!("{diagnostic}"));
+    loaded.warnings.iter().chain(&loaded.notes).for_each(|diagnostic| complain(diagnostic));
     Ok(Exit::Good)
 }
 
@@ -64,7 +45,9 @@ fn of_pushdown(loaded: &Loaded, model: &pushdown::Model, format: ShowFormat) -> 
     Ok(match format {
         ShowFormat::Human => summary(loaded, model),
         ShowFormat::Json => json(loaded, model),
-        ShowFormat::Rpds => bail!("the threads of {} share variables: they do not meet in actions", loaded.file),
+        ShowFormat::Rpds => {
+            bail!("the threads of {} share variables: they do not meet in actions", visible(&loaded.file))
+        }
         ShowFormat::Bp => print_program(&program(loaded)?.program),
         ShowFormat::Reduced => {
             let LoadedProgram { program, compiling, places, .. } = program(loaded)?;
@@ -78,22 +61,39 @@ fn of_pushdown(loaded: &Loaded, model: &pushdown::Model, format: ShowFormat) -> 
 }
 
 fn program(loaded: &Loaded) -> Result<&LoadedProgram> {
-    loaded.program().with_context(|| format!("{} is no program", loaded.file))
+    loaded.program().with_context(|| format!("{} is no program", visible(&loaded.file)))
 }
 
-/// The model must survive, and what a file's name promises must be in it.
-fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Result<()> {
-    let written = match format {
-        ShowFormat::Pds => ["pds", "init", "spec"].map(|extension| output.with_extension(extension)).to_vec(),
-        _ => vec![output.to_owned()],
-    };
-    let read = ["pds", "init", "spec"].map(|extension| model.with_extension(extension));
-    for path in written {
-        let same = |other: &Path| path.canonicalize().ok().is_some_and(|path| other.canonicalize().ok() == Some(path));
-        if same(model) || read.iter().any(|other| same(other)) {
-            bail!("cannot write {}: it belongs to the model", path.display());
-        }
+/// Writes the file that was asked for, and those that belong to it.
+fn write_all(loaded: &Loaded, shown: &Model, path: &Path, format: ShowFormat, text: &str) -> Result<()> {
+    require_fitting_name(path, format)?;
+    let mut files = vec![(path.to_owned(), text.to_owned())];
+    if format == ShowFormat::Pds {
+        files.extend(companions(shown, path)?);
     }
+    output::prepare(&loaded.inputs, &files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>())?;
+    files.iter().try_for_each(|(path, text)| output::write(path, text.as_bytes()))
+}
+
+/// The initial state and the properties of a model in the form with numbers.
+fn companions(shown: &Model, path: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let model = &match shown {
+        Model::Pushdown(model) => model.clone(),
+        Model::Rendezvous(model) => product(model).model().clone(),
+    };
+    let (init, spec) = (path.with_extension("init"), path.with_extension("spec"));
+    let mut files = vec![(init, print_init(model))];
+    if !model.properties().is_empty() {
+        files.push((spec, print_spec(model)));
+    } else if spec.exists() {
+        let (path, spec) = (file_name(path), file_name(&spec));
+        bail!("{path} has no property, but {spec} exists and would be read with it");
+    }
+    Ok(files)
+}
+
+/// What a file's name promises must be in it.
+fn require_fitting_name(output: &Path, format: ShowFormat) -> Result<()> {
     let promised = match output.extension().and_then(|extension| extension.to_str()) {
         Some("bp") if format == ShowFormat::Reduced => None,
         Some("bp") => Some((ShowFormat::Bp, "bp")),
@@ -109,10 +109,6 @@ fn require_safe_output(model: &Path, output: &Path, format: ShowFormat) -> Resul
         None if format == ShowFormat::Pds => bail!("the name of a file in this form ends in .pds"),
         _ => Ok(()),
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// How many rules of a thread pop, overwrite, push, and start from the empty stack.
@@ -140,7 +136,7 @@ fn conceivable_views(model: &pushdown::Model) -> String {
 fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
     let finite = finite_context(&Compiled::new(model));
     let mut out = match loaded.program() {
-        None => format!("{}: a concurrent pushdown system\n\n", loaded.file),
+        None => format!("{}: a concurrent pushdown system\n\n", visible(&loaded.file)),
         Some(LoadedProgram { program, compiling, .. }) => {
             let (shared, procedures) = (program.shared.len() as u64, program.procedures.len() as u64);
             let sizes = format!("{}, {}", count(shared, "shared variable"), count(procedures, "procedure"));
@@ -148,7 +144,7 @@ fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
                 true => format!("  threads are created: what follows has places for {}\n", model.threads().len()),
                 false => String::new(),
             };
-            format!("{}: a Boolean program with {sizes}; compiled:\n{threads}\n", loaded.file)
+            format!("{}: a Boolean program with {sizes}; compiled:\n{threads}\n", visible(&loaded.file))
         }
     };
     let _ = writeln!(out, "  shared states  {}", grouped(u64::from(model.shared().count())));
@@ -187,7 +183,7 @@ fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
         };
         let _ = write!(out, "\n  never {}: {patterns}", property.name);
     }
-    out.trim_end().to_owned() + "\n"
+    visible_lines(out.trim_end()).into_owned() + "\n"
 }
 
 fn json(loaded: &Loaded, model: &pushdown::Model) -> String {
@@ -213,5 +209,5 @@ fn json(loaded: &Loaded, model: &pushdown::Model) -> String {
         "threads": threads.collect::<Vec<_>>(),
         "properties": properties.collect::<Vec<_>>(),
     });
-    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    to_json(&document) + "\n"
 }

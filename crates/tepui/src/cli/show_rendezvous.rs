@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::Table;
 use tepui_lang::rendezvous::print_query;
 use tepui_model::rendezvous::{Action, Model, Thread, product};
-use tepui_report::{count, grouped};
+use tepui_report::json::to_json;
+use tepui_report::{count, grouped, visible, visible_lines};
 
 /// Actions that are listed of many.
 const MOST_ACTIONS: usize = 40;
@@ -15,7 +16,7 @@ const LONGEST_QUERY: usize = 2_000;
 
 /// A summary for people.
 pub(super) fn summary(file: &str, model: &Model) -> String {
-    let mut out = format!("{file}: a communicating pushdown system\n\n");
+    let mut out = format!("{}: a communicating pushdown system\n\n", visible(file));
     let _ = writeln!(out, "  threads        {}", model.threads().len());
     let _ = writeln!(out, "  actions        {}", grouped(model.actions().len() as u64));
     let _ = writeln!(out, "  initial state  {}", model.display_state(model.init(), usize::MAX));
@@ -49,7 +50,7 @@ pub(super) fn summary(file: &str, model: &Model) -> String {
     if model.properties().is_empty() {
         out.push_str("  no query\n");
     }
-    out
+    visible_lines(&out).into_owned()
 }
 
 /// A summary for programs.
@@ -78,7 +79,7 @@ pub(super) fn json(file: &str, model: &Model) -> String {
         "actions": actions.collect::<Vec<_>>(),
         "properties": properties.collect::<Vec<_>>(),
     });
-    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    to_json(&document) + "\n"
 }
 
 fn internal(thread: &Thread) -> usize {

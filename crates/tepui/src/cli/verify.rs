@@ -9,15 +9,15 @@ use tepui_cert::{Trace, program};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::{Model, pushdown};
-use tepui_report::Report;
 use tepui_report::invariant::Invariant;
 use tepui_report::program::{Run, tell};
 use tepui_report::schedule;
+use tepui_report::{Report, visible};
 
 use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
 use super::input::{Loaded, LoadedProgram, Subject, load};
 use super::limits::{Limits, Watch};
-use super::{Exit, evidence, print};
+use super::{Exit, evidence, output, print, shown};
 
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
@@ -30,10 +30,10 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
             program.compiling.every_step = args.invariant;
         }
         (Subject::Model(_), _) if args.invariant => {
-            bail!("--invariant is only for programs, and {} is no .bp file", loaded.file)
+            bail!("--invariant is only for programs, and {} is no .bp file", visible(&loaded.file))
         }
         (Subject::Model(_), Some(_)) => {
-            bail!("--call-return is only for programs, and {} is no .bp file", loaded.file)
+            bail!("--call-return is only for programs, and {} is no .bp file", visible(&loaded.file))
         }
         (Subject::Model(_), None) => {}
     }
@@ -44,7 +44,10 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         bail!("--minimal is not for programs that create threads: their bound is the number of threads");
     }
     if args.minimal.is_some() && matches!(&loaded.subject, Subject::Model(Model::Rendezvous(_))) {
-        bail!("--minimal is only for threads that share a variable, and those of {} meet in actions", loaded.file);
+        bail!(
+            "--minimal is only for threads that share a variable, and those of {} meet in actions",
+            visible(&loaded.file)
+        );
     }
     only_for("--minimal", args.minimal.is_some(), args.run.choice(), &[Choice::Auto])?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
@@ -141,11 +144,14 @@ fn require_fitting(loaded: &Loaded, args: &RunArgs, engine: Choice) -> Result<()
             "--engine {} is for threads that share a variable, and those of {} meet in actions; \
              `tepui show --format cpds` makes a pushdown system of their product",
             args.engine,
-            loaded.file
+            visible(&loaded.file)
         );
     }
     if !meets && engine == Choice::Rendezvous {
-        bail!("--engine rendezvous is for threads that meet in actions, and those of {} share variables", loaded.file);
+        bail!(
+            "--engine rendezvous is for threads that meet in actions, and those of {} share variables",
+            visible(&loaded.file)
+        );
     }
     let by_languages = [
         ("--policy", args.policy.is_some()),
@@ -161,7 +167,10 @@ fn require_fitting(loaded: &Loaded, args: &RunArgs, engine: Choice) -> Result<()
     if let Subject::Model(Model::Rendezvous(model)) = &loaded.subject
         && model.properties().is_empty()
     {
-        bail!("{} asks nothing: add a line `reach name: thread at control stack`, or give --target", loaded.file);
+        bail!(
+            "{} asks nothing: add a line `reach name: thread at control stack`, or give --target",
+            visible(&loaded.file)
+        );
     }
     Ok(())
 }
@@ -185,14 +194,14 @@ fn run(
 ) -> Result<Exit> {
     require_fitting(loaded, args, options.engine)?;
     if args.stacks && loaded.program().is_none() {
-        bail!("--stacks is only for programs, and {} is no .bp file", loaded.file);
+        bail!("--stacks is only for programs, and {} is no .bp file", visible(&loaded.file));
     }
-    prepare_outputs(loaded, [certificate, args.trace.as_deref(), args.views.as_deref()])?;
+    let outputs = [certificate, args.trace.as_deref(), args.views.as_deref()];
+    output::prepare(&loaded.inputs, &outputs.into_iter().flatten().map(Path::to_owned).collect::<Vec<_>>())?;
     loaded.warn();
     let start = Instant::now();
     let budget = Budget::unlimited();
-    let limits = Limits { timeout: args.timeout, memory: args.memory, progress: args.format == Format::Human };
-    let watch = Watch::start(&budget, limits);
+    let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
     let mut answer = answer(loaded, options, &budget)?;
     if let Some(model) = answer.model.as_ref().filter(|_| args.self_check) {
         // A failed check shows in the verdict: the answers it concerns become unknown.
@@ -215,7 +224,9 @@ fn run(
     let asked_invariant = invariant;
     let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
     let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
+    let told = told_views(loaded, model.as_ref(), legend.as_ref(), &outcome);
     let report = Report {
+        violating: &told,
         model: model.as_ref(),
         invariant,
         asked_invariant,
@@ -245,6 +256,16 @@ fn run(
         Status::Unsafe => Exit::Bad,
         Status::Unknown => Exit::Unknown,
     })
+}
+
+/// The violating views of a program, in the terms of its source.
+fn told_views(loaded: &Loaded, model: Option<&Model>, legend: Option<&Legend>, outcome: &Outcome) -> Vec<String> {
+    match (loaded.program(), model, legend) {
+        (Some(LoadedProgram { program, .. }), Some(Model::Pushdown(model)), Some(legend)) => {
+            outcome.violating.iter().map(|view| tepui_report::view::tell(program, model, legend, view)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// An outcome, the model that it is about, and for a program the executions that violate its properties.
@@ -320,35 +341,6 @@ fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
     }
 }
 
-/// A result must not be lost because its file cannot be written, nor must it destroy the model: look before the run.
-fn prepare_outputs(loaded: &Loaded, outputs: [Option<&Path>; 3]) -> Result<()> {
-    let given: Vec<_> = outputs.into_iter().flatten().collect();
-    for (index, path) in given.iter().enumerate() {
-        if *path == Path::new("-") {
-            bail!("cannot write to -: the report is on standard output, name a file");
-        }
-        let existed = path.exists();
-        std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        let same = |other: &Path| path.canonicalize().ok().is_some_and(|path| other.canonicalize().ok() == Some(path));
-        let clash = if existed && same(Path::new(&loaded.file)) {
-            Some("it is the model".to_owned())
-        } else {
-            given[..index].iter().find(|other| other == &path).map(|_| "two outputs cannot share a file".to_owned())
-        };
-        if !existed {
-            std::fs::remove_file(path).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        if let Some(why) = clash {
-            bail!("cannot write {}: {why}", path.display());
-        }
-    }
-    Ok(())
-}
-
 fn explain_matching(model: &pushdown::Model, missing: &UnsupportedMatching) -> anyhow::Error {
     let thread = &model.threads()[missing.thread];
     let (popped, revealed) = (thread.symbol_name(missing.popped), thread.symbol_name(missing.revealed));
@@ -361,5 +353,5 @@ fn explain_matching(model: &pushdown::Model, missing: &UnsupportedMatching) -> a
 
 /// Reads a whole file as text.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)))
 }

@@ -83,6 +83,46 @@ fn an_engine_that_does_not_apply_has_no_row() {
     assert!(!run.stdout.contains("contexts-states"), "{}", run.stdout);
 }
 
+/// A suite with a model in each form.
+fn suite_of_all_forms() -> Room {
+    let room = room("lock.cpds");
+    for file in ["relay.pds", "relay.init", "relay.spec", "begin.bp", "doors.rpds", "notes.txt"] {
+        std::fs::copy(room.path(file), room.path("suite").join(file)).unwrap();
+    }
+    std::fs::create_dir(room.path("suite/more")).unwrap();
+    std::fs::write(room.path("suite/hello.spad"), crate::escapes::SPADE).unwrap();
+    room
+}
+
+#[test]
+fn models_in_every_form_are_run_and_the_rest_is_named() {
+    let room = suite_of_all_forms();
+    room.expect("verify suite/hello.spad", room.run("verify suite/hello.spad").code.filter(|&code| code != 2).unwrap());
+    let run = expect(&room, "bench suite --table engines --engine closure --runs 1 --json x.json", 0);
+    assert_eq!(run.stderr, "skipped in suite: more/, notes.txt\n");
+    let document = document(&room, "x.json");
+    for model in ["lock", "relay", "begin", "doors", "hello"] {
+        assert!(rows(&document, "engines").iter().any(|row| row["model"] == model), "{model}: {document}");
+    }
+}
+
+#[test]
+fn engines_are_run_where_they_apply() {
+    let room = suite_of_all_forms();
+    let run = expect(&room, "bench suite --table engines --engine rendezvous --runs 1 --json x.json", 0);
+    assert!(!run.stdout.contains("lock"), "{}", run.stdout);
+    let document = document(&room, "x.json");
+    assert!(rows(&document, "engines").iter().any(|row| row["model"] == "doors"), "{document}");
+}
+
+#[test]
+fn models_that_no_table_is_about_are_named() {
+    let room = suite_of_all_forms();
+    let run = expect(&room, "bench suite --table threads --runs 1 --timeout 0", 0);
+    assert_eq!(run.stderr, "skipped in suite: doors.rpds, hello.spad, more/, notes.txt\n");
+    assert!(run.stdout.contains("begin"), "{}", run.stdout);
+}
+
 #[test]
 fn published_figures_stand_beside_ours() {
     let room = room("lock.cpds");

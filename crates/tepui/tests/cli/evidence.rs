@@ -138,6 +138,30 @@ fn the_advice_of_a_report_can_be_followed() {
     follow_the_advice("explore relay.pds --bound 4 --trace x.trace", 1);
 }
 
+/// A trace for other programs is nothing to replay.
+#[test]
+fn a_trace_as_json_is_not_to_be_replayed() {
+    let room = Room::new();
+    let report = room.expect("verify race.cpds --trace race.json", 1).stdout;
+    assert!(!report.contains("tepui replay race.json"), "{report}");
+    assert!(report.contains("if the name does not end in .json"), "{report}");
+}
+
+#[test]
+fn judges_work_within_limits() {
+    let room = Room::new();
+    room.expect("verify lock.cpds --certificate lock.cert", 0);
+    room.expect("verify race.cpds --trace race.trace", 1);
+    for (line, code) in [("check lock.cert lock.cpds", 0), ("replay race.trace race.cpds", 0)] {
+        room.expect(&format!("{line} --timeout 60s --memory 1GiB"), code);
+        let late = room.expect(&format!("{line} --timeout 0"), 3);
+        assert!(late.stdout.starts_with("UNKNOWN  ") && late.stdout.contains("the time limit"), "{}", late.stdout);
+        let full = room.expect(&format!("{line} --memory 1B"), 3);
+        assert!(full.stdout.starts_with("UNKNOWN  ") && full.stdout.contains("the memory limit"), "{}", full.stdout);
+        room.expect(&format!("{line} --timeout soon"), 2);
+    }
+}
+
 #[test]
 fn the_advice_of_a_report_about_a_selection_can_be_followed() {
     follow_the_advice("verify mixed.cpds --property server-gone --certificate x.cert", 0);

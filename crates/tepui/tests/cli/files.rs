@@ -51,6 +51,51 @@ fn there_is_a_manual_page_for_each_command() {
     room.expect("man --dir lock.cpds", 2);
 }
 
+/// Between `.nf` and `.fi` lines are not joined.
+#[test]
+fn examples_keep_their_lines_in_manual_pages() {
+    let room = Room::new();
+    room.expect("man --dir pages", 0);
+    let printed = room.expect("man", 0).stdout;
+    assert!(printed.contains(".nf\nExamples:\n  tepui verify driver.bp "), "{printed}");
+    for name in ["tepui", "tepui-verify", "tepui-explore", "tepui-check", "tepui-replay", "tepui-show"] {
+        let page = room.read_text(&format!("pages/{name}.1"));
+        let (before, rest) = page.split_once(".nf\n").unwrap_or_else(|| panic!("{name}: {page}"));
+        let (examples, after) = rest.split_once("\n.fi\n").unwrap_or_else(|| panic!("{name}: {page}"));
+        assert!(examples.starts_with("Example") && examples.contains("\n  tepui "), "{name}: {examples}");
+        assert!(!before.contains("\n  tepui ") && !after.contains("\n  tepui "), "{name}: {page}");
+    }
+}
+
+/// The options below a heading of the help, by the lines that begin with them.
+fn below<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
+    let lines = help.lines().skip_while(|line| *line != format!("{heading}:")).skip(1);
+    let section = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+    let words = section.filter_map(|line| line.trim().strip_prefix("--"));
+    words.map(|word| word.split([' ', '[', '=']).next().unwrap()).collect()
+}
+
+#[test]
+fn options_stand_below_their_headings() {
+    let room = Room::new();
+    let program = ["dialect", "label", "deadlock", "max-threads", "no-reduction"];
+    let model = ["init", "target", "property", "all-views"];
+    for command in ["verify", "explore", "check", "replay", "show"] {
+        let help = room.expect(&format!("{command} -h"), 0).stdout;
+        assert_eq!(below(&help, "Boolean programs"), program, "{command}");
+        assert_eq!(below(&help, "Options"), model, "{command}");
+    }
+    let help = |command: &str| room.expect(&format!("{command} -h"), 0).stdout;
+    assert_eq!(below(&help("verify"), "Limits"), ["timeout", "memory", "bound-limit"]);
+    assert_eq!(below(&help("verify"), "Threads that meet in actions"), ["policy", "abstraction", "shuffle-first"]);
+    let output = ["format", "trace", "views", "self-check", "stacks", "invariant", "certificate"];
+    assert_eq!(below(&help("verify"), "Output"), output);
+    assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "bound", "rounds", "delays"]);
+    assert_eq!(below(&help("check"), "Limits"), ["timeout", "memory"]);
+    assert_eq!(below(&help("replay"), "Limits"), ["timeout", "memory"]);
+    assert_eq!(below(&help("show"), "Output"), ["format", "output"]);
+}
+
 /// The model in the form with numbers, as far as that goes without files beside it.
 fn numbers(room: &Room, model: &str) -> [String; 3] {
     ["pds", "init", "spec"].map(|format| room.expect(&format!("show {model} --format {format}"), 0).stdout)
@@ -75,6 +120,19 @@ fn models_survive_the_way_to_numbers_and_back() {
         assert_eq!(verdict(&format!("{name}.cpds")), verdict("there.pds"), "{name}");
         std::fs::remove_file(room.path("there.spec")).ok();
     }
+}
+
+/// In the printed dialect `lock` is a keyword, and `lock_` is another variable already.
+#[test]
+fn a_printed_program_has_the_same_verdict() {
+    let room = Room::new();
+    room.write(
+        "kws.bp",
+        "decl lock_;\nvoid main() begin\n  decl lock;\n  lock := 1;\n  lock_ := 0;\n  assert(lock);\nend\n",
+    );
+    room.expect("verify kws.bp", 0);
+    room.expect("show kws.bp --format bp --output printed.bp", 0);
+    room.expect("verify printed.bp", 0);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn no_memory_at_all_is_a_clean_unknown() {
 
 #[cfg(target_os = "linux")]
 mod signals {
-    use std::process::{Child, Command};
+    use std::process::{Child, Command, Stdio};
 
     use super::*;
     use crate::Run;
@@ -123,6 +123,36 @@ mod signals {
             expect_unknown(&document, "interrupted");
             expect_some_bound(&document);
         }
+    }
+
+    /// On a terminal, which echoes the key: the cursor stands at the beginning of the line, so that the line is cleared as a
+    /// whole and nothing of it is left above the report.
+    #[test]
+    fn an_interrupt_clears_the_progress() {
+        use std::io::{Read as _, Write as _};
+        let room = Room::new();
+        let command = format!("'{}' verify heights.cpds --engine contexts --timeout 300s", env!("CARGO_BIN_EXE_tepui"));
+        let mut script = Command::new("script");
+        script.args(["-qc", &command, "/dev/null"]).current_dir(room.0.path()).env("TERM", "xterm");
+        let Ok(mut child) = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else { return };
+        let (mut keyboard, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
+        let is_under_way = |shown: &[u8]| String::from_utf8_lossy(shown).matches("images/s").count() > 3;
+        while !is_under_way(&shown) {
+            let read = screen.read(&mut buffer).unwrap();
+            assert!(read > 0, "no progress: {:?}", String::from_utf8_lossy(&shown));
+            shown.extend(&buffer[..read]);
+        }
+        keyboard.write_all(&[3]).unwrap();
+        screen.read_to_end(&mut shown).unwrap();
+        child.wait().unwrap();
+        let shown = String::from_utf8_lossy(&shown);
+        let (before, after) = shown.split_once("^C").unwrap_or_else(|| panic!("no echo: {shown:?}"));
+        assert!(before.ends_with('\r'), "{shown:?}");
+        let (cleared, report) = after.split_once("UNKNOWN").unwrap();
+        let colours = cleared.rfind("\u{1b}[2K").unwrap_or_else(|| panic!("nothing is cleared: {shown:?}"));
+        assert!(!cleared[colours..].contains("images/s"), "{shown:?}");
+        assert!(!report.contains("images/s"), "{shown:?}");
     }
 
     #[test]

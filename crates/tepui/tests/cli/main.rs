@@ -3,11 +3,13 @@
 
 mod bench;
 mod book;
+mod escapes;
 mod evidence;
 mod files;
 mod hostile;
 mod json;
 mod limits;
+mod outputs;
 mod terminal;
 mod transcripts;
 

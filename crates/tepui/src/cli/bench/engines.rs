@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
+use tepui::{Choice, ENGINES};
+use tepui_model::Model;
 use tepui_report::{bytes, count, grouped, seconds};
 
 use super::run::{Measured, Report, Runner};
-use super::{name, read, table};
+use super::{name, read_any, table};
+use crate::cli::input::Subject;
 
 /// Below this many states the process itself outweighs them, and bytes for each state say nothing.
 const STATES_WORTH_MEASURING: u64 = 100_000;
@@ -37,16 +40,41 @@ struct Row {
 pub(super) fn make(runner: &Runner, models: &[PathBuf], engines: &[String]) -> Result<(Value, String)> {
     let mut rows = Vec::new();
     for model in models {
-        let properties = !read(model)?.properties().is_empty();
-        for engine in engines {
-            for job in ["views", "properties"] {
-                if job == "views" || properties {
-                    rows.extend(fastest(runner, model, engine, job)?);
-                }
+        let jobs = jobs(model)?;
+        for engine in engines.iter().filter(|engine| jobs.takes(engine)) {
+            for &job in jobs.names {
+                rows.extend(fastest(runner, model, engine, job)?);
             }
         }
     }
     Ok((serde_json::to_value(&rows)?, render(&rows) + &totals(&rows, engines)))
+}
+
+/// What can be asked about a model.
+struct Jobs {
+    names: &'static [&'static str],
+    /// Whether its threads meet in actions.
+    meeting: bool,
+}
+
+impl Jobs {
+    fn takes(&self, engine: &str) -> bool {
+        let choice = ENGINES.iter().find(|info| info.name == engine).map(|info| info.choice);
+        let meeting = |choice| tepui::applies_to_rendezvous(choice);
+        choice.is_some_and(|choice| if self.meeting { meeting(choice) } else { choice != Choice::Rendezvous })
+    }
+}
+
+/// Threads that meet have no views of their own, only queries.
+fn jobs(file: &Path) -> Result<Jobs> {
+    let loaded = read_any(file)?;
+    let meeting = matches!(loaded.subject, Subject::Model(Model::Rendezvous(_)));
+    let names: &[_] = match meeting {
+        true => &["properties"],
+        false if loaded.model()?.property_names().is_empty() => &["views"],
+        false => &["views", "properties"],
+    };
+    Ok(Jobs { names, meeting })
 }
 
 /// The fastest of several runs; none, where the engine does not apply.

@@ -12,6 +12,7 @@ use super::plot::{Line, Plot, Point};
 use super::run::{Measured, Runner};
 use super::table::{at_least, render};
 use super::{FAMILIES, name};
+use crate::cli::{output, shown};
 
 /// A family, and what is run for it.
 struct Family {
@@ -65,7 +66,7 @@ struct Row {
 /// The rows as JSON, and the table. Plots go into a directory, where one is named.
 pub(super) fn make(runner: &Runner, suites: &[PathBuf], plots: Option<&Path>) -> Result<(Value, String)> {
     if let Some(folder) = plots {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", shown(folder)))?;
     }
     let (mut all, mut written) = (Vec::new(), Vec::new());
     for family in PLAN {
@@ -73,9 +74,8 @@ pub(super) fn make(runner: &Runner, suites: &[PathBuf], plots: Option<&Path>) ->
         let rows = measure(runner, family, &file)?;
         if let Some(folder) = plots {
             let path = folder.join(format!("growth-{}.svg", family.name));
-            std::fs::write(&path, plot(runner, family, &rows).svg())
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            written.push(format!("plot: {}\n", path.display()));
+            output::write(&path, plot(runner, family, &rows).svg().as_bytes())?;
+            written.push(format!("plot: {}\n", shown(&path)));
         }
         all.extend(rows);
     }
@@ -90,14 +90,14 @@ fn find(suites: &[PathBuf], family: &str) -> Option<PathBuf> {
 }
 
 fn measure(runner: &Runner, family: &Family, file: &Path) -> Result<Vec<Row>> {
-    let source = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let source = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", shown(file)))?;
     let mut rows = Vec::new();
     for &(engine, options, largest) in family.engines {
         let options = [options, &["--all-views", "--threads", "1"]].concat();
         for &sizes in family.sizes.iter().filter(|sizes| sizes.iter().sum::<usize>() <= largest) {
             let model = runner.scratch(&format!("{}-{}.cpds", family.name, counts(sizes)));
-            let scaled = scale(&source, sizes).with_context(|| format!("cannot scale {}", file.display()))?;
-            std::fs::write(&model, scaled).with_context(|| format!("cannot write {}", model.display()))?;
+            let scaled = scale(&source, sizes).with_context(|| format!("cannot scale {}", shown(file)))?;
+            std::fs::write(&model, scaled).with_context(|| format!("cannot write {}", shown(&model)))?;
             let run = runner.fastest(&model, &options)?.measured();
             let last = !run.is_complete();
             rows.push(Row { family: family.name, threads: sizes.iter().sum(), counts: counts(sizes), engine, run });

@@ -16,6 +16,7 @@ use super::queries::Query;
 use super::run::{Measured, Report, Runner};
 use super::scatter::{Panel, Scatter};
 use super::table::{or_dash, render};
+use crate::cli::{output, shown};
 
 /// What Kidd, Reps and Touili published for three versions of the driver: our model of the same kind, the times of the
 /// four policies in seconds, and the lengths of the last round of the fourth.
@@ -67,8 +68,8 @@ pub(super) fn make(
     let compared = compare(runner, family)?;
     if let Some(folder) = svg.filter(|_| !family.is_empty()) {
         let path = folder.join("rendezvous-policies.svg");
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        std::fs::write(&path, plot(&compared).draw()).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", shown(folder)))?;
+        output::write(&path, plot(&compared).draw().as_bytes())?;
     }
     let document = serde_json::json!({ "models": rows, "queries": compared });
     Ok((document, text(runner, &rows, &compared)))
@@ -110,7 +111,7 @@ fn compare(runner: &Runner, family: &[Query]) -> Result<Vec<Compared>> {
     let mut compared = Vec::new();
     for query in family {
         let path = runner.scratch("query.rpds");
-        std::fs::write(&path, &query.text).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(&path, &query.text).with_context(|| format!("cannot write {}", shown(&path)))?;
         let mut policies = Vec::new();
         for (policy, _) in Policy::ALL {
             policies.push(runner.verify(&path, &options(policy))?.measured());

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
-use tepui_report::seconds;
+use tepui_report::{seconds, visible_lines};
+
+use crate::cli::{complain, shown};
 
 /// A run that took longer than this is not repeated: little of its time is chance.
 const LONG: f64 = 5.0;
@@ -55,7 +57,7 @@ pub(super) struct Measured {
 impl Runner {
     pub(super) fn new(timeout: Duration, runs: u16) -> Result<Self> {
         let scratch = std::env::temp_dir().join(format!("tepui-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
+        std::fs::create_dir_all(&scratch).with_context(|| format!("cannot create {}", shown(&scratch)))?;
         Ok(Self {
             timeout,
             runs,
@@ -126,9 +128,9 @@ impl Runner {
 
     fn output(&self, command: &mut Command) -> Result<Output> {
         if self.progress {
-            anstream::eprintln!("{}", words(command));
+            complain(&(words(command) + "\n"));
         }
-        command.output().with_context(|| format!("cannot run {}", self.program.display()))
+        command.output().with_context(|| format!("cannot run {}", shown(&self.program)))
     }
 }
 
@@ -142,7 +144,7 @@ fn failure(command: &Command, output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     let said = if output.stderr.is_empty() { text(&output.stdout) } else { text(&output.stderr) };
     let said: String = said.chars().take(2000).collect();
-    format!("`{}` failed ({}): {said}", words(command), output.status)
+    format!("`{}` failed ({}): {}", words(command), output.status, visible_lines(&said))
 }
 
 impl Report {

@@ -11,6 +11,7 @@ use tepui_report::count;
 use super::name;
 use super::run::{Measured, Report, Runner};
 use super::table::{at_least, or_dash, render};
+use crate::cli::shown;
 
 const ENGINES: &[&str] = &["closure", "delays", "contexts-explicit"];
 
@@ -80,7 +81,7 @@ fn compare(model: &Path, engine: &'static str, one: &Measured, two: &Measured, f
     let mut differences = Vec::new();
     let mut certificate_bytes = None;
     if complete {
-        let read = |path: &PathBuf| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+        let read = |path: &PathBuf| std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)));
         let (first, second) = (read(&files[0])?, read(&files[1])?);
         let equal = [
             ("verdict", one.verdict == two.verdict),
