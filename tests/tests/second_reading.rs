@@ -156,3 +156,185 @@ fn random_programs_use_every_production() {
     eprintln!("fewest: {:?}", &rows[..8]);
     assert!(rows[0].0 > 0, "{}", rows.iter().map(|(count, name)| format!("{count:6} {name}\n")).collect::<String>());
 }
+
+/// A program whose answers follow from a sentence of the book.
+struct Case {
+    /// The sentence, in short.
+    why: &'static str,
+    dialect: Dialect,
+    text: &'static str,
+    labels: &'static [&'static str],
+    /// The assertions that fail and the labels that are reached.
+    violated: &'static [&'static str],
+    deadlock: bool,
+}
+
+use Dialect::{Boppo, Getafix, Satabs, Tepui};
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case { why: "a thread before an atomic block stands at every block that begins there, and at the first statement",
+        dialect: Tepui, labels: &["a", "b", "c", "d"], violated: &["a", "b", "c"], deadlock: true,
+        text: "decl x; void main() { a: atomic { b: atomic { c: assume(x); d: x := 1; } } }" },
+    Case { why: "the first statement of an empty block is the one that follows it",
+        dialect: Tepui, labels: &["a", "b", "c", "d"], violated: &["a", "b", "c"], deadlock: true,
+        text: "void main() { a: atomic { b: atomic { } } c: assume(0); d: skip; }" },
+    Case { why: "a label at the beginning of a block that is not atomic is reached when the condition holds",
+        dialect: Tepui, labels: &["a", "b"], violated: &["a"], deadlock: false,
+        text: "void main() { atomic { a: if (0) { b: skip; } } }" },
+    Case { why: "a return is a step into the caller, whose condition must hold after it",
+        dialect: Tepui, labels: &["after"], violated: &[], deadlock: true,
+        text: "decl x; void f() { x := 1; } void main() { enforce !x; f(); after: skip; }" },
+    Case { why: "the caller's condition is that after the results are stored",
+        dialect: Tepui, labels: &["after"], violated: &["after"], deadlock: false,
+        text: "decl x; bool f() { x := 1; return 0; } void main() { enforce !x; x := f(); after: skip; }" },
+    Case { why: "a call is a step into the called procedure, whose condition must hold",
+        dialect: Tepui, labels: &["in_f"], violated: &[], deadlock: true,
+        text: "decl x; void f() { enforce x; in_f: skip; } void main() { f(); }" },
+    Case { why: "the condition of `enforce` is tested by the first step of a thread, not when it starts",
+        dialect: Tepui, labels: &["in_f", "after"], violated: &["in_f"], deadlock: true,
+        text: "decl x; void f() { enforce x; in_f: skip; after: skip; } void main() { thread f(); }" },
+    Case { why: "a procedure takes steps only in states in which its condition holds: an assertion is a step",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: true,
+        text: "decl x; void f() { enforce x; assert(0); } void main() { thread f(); }" },
+    Case { why: "`=` binds tighter than `|` in Tepui's dialect",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: false,
+        text: "decl a := 1; decl b; decl c; void main() { c := 0; assert(a | b = c); }" },
+    Case { why: "`|` binds tighter than `=` in Boppo's",
+        dialect: Boppo, labels: &[], violated: &["main@1"], deadlock: false,
+        text: "decl a, b, c; void main() begin a, b, c := 1, 0, 0; assert(a | b = c); end" },
+    Case { why: "`=` binds tighter than `|` for Getafix",
+        dialect: Getafix, labels: &[], violated: &[], deadlock: false,
+        text: "decl a, b, c; void main() begin a, b, c := 1, 0, 0; assert(a | b = c); end" },
+    Case { why: "`=>` and `=` are one level, to the right, in SATABS's dialect",
+        dialect: Satabs, labels: &[], violated: &["main@1"], deadlock: false,
+        text: "decl a; void main() begin a := F; assert(a = T => T); end" },
+    Case { why: "`^` is looser than `|` in Boppo's dialect",
+        dialect: Boppo, labels: &[], violated: &["main@1"], deadlock: false,
+        text: "decl a; void main() begin a := 1; assert(a | F ^ a); end" },
+    Case { why: "`^` is tighter than `|` in Tepui's",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: false,
+        text: "decl a; void main() { a := 1; assert(a | 0 ^ a); }" },
+    Case { why: "`T` and `F` are names in Tepui's dialect",
+        dialect: Tepui, labels: &[], violated: &["main@1.3"], deadlock: false,
+        text: "decl T, F; void main() { T := 0; F := 1; assert(F); assert(!T); assert(T); }" },
+    Case { why: "`T` and `F` are constants where there is `begin`",
+        dialect: Boppo, labels: &[], violated: &["main@1.2"], deadlock: false,
+        text: "void main() begin assert(T); assert(F); end" },
+    Case { why: "variables may be anything at first where there is `begin`",
+        dialect: Boppo, labels: &[], violated: &["main@1", "main@1.2"], deadlock: false,
+        text: "decl a; void main() begin decl b; assert(a); assert(!b); end" },
+    Case { why: "only what `main` calls and starts is executed",
+        dialect: Boppo, labels: &[], violated: &[], deadlock: false,
+        text: "void f() begin assert(F); end void main() begin skip; end" },
+    Case { why: "for Getafix every procedure without callers runs as a thread",
+        dialect: Getafix, labels: &[], violated: &["f@1"], deadlock: false,
+        text: "void f() begin assert(F); end void main() begin skip; end" },
+    Case { why: "for Getafix `init` runs first, and the others when it has returned",
+        dialect: Getafix, labels: &[], violated: &["g@1"], deadlock: false,
+        text: "decl a, b; void init() begin a := T; b := F; end \
+            void f() begin assert(a); b := T; end void g() begin assert(!b); end" },
+    Case { why: "for Getafix the parameters of a thread may have any values",
+        dialect: Getafix, labels: &[], violated: &["f@1"], deadlock: false,
+        text: "void f(a, b) begin assert(a | !b); assert(a = a); end" },
+    Case { why: "a thread that is blocked inside an atomic section stops everything",
+        dialect: Tepui, labels: &["after"], violated: &[], deadlock: true,
+        text: "decl x; void f() { x := 1; after: skip; } void main() { atomic { thread f(); assume(x); } }" },
+    Case { why: "a section whose first statement is blocked has not begun",
+        dialect: Tepui, labels: &["after"], violated: &["after"], deadlock: false,
+        text: "decl x; void f() { x := 1; } void main() { thread f(); atomic { assume(x); x := 0; } after: skip; }" },
+    Case { why: "`atomic_begin` is a statement of its own",
+        dialect: Tepui, labels: &["after"], violated: &["after"], deadlock: true,
+        text: "decl x; void f() { x := 1; } void main() { thread f(); atomic_begin; assume(x); atomic_end; after: skip; }" },
+    Case { why: "leaving a block and entering another one are not one section",
+        dialect: Tepui, labels: &[], violated: &["main@1"], deadlock: false,
+        text: "decl x; void f() { x := 1; } void main() { thread f(); atomic { x := 0; } atomic { assert(!x); } }" },
+    Case { why: "a section goes on in procedures that are called",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: false,
+        text: "decl x, y; void f() { y := 1; x := 1; } void g() { x := y; } \
+            void main() { thread f(); atomic { x := 0; g(); assert(x = y); } }" },
+    Case { why: "a thread that ends in a section ends it",
+        dialect: Tepui, labels: &["in_f"], violated: &["in_f"], deadlock: false,
+        text: "void f() { assume(1); in_f: skip; } void main() { atomic_begin; thread f(); exit; assert(0); }" },
+    Case { why: "a thread at an assertion that fails can still move",
+        dialect: Tepui, labels: &["after"], violated: &["main@1"], deadlock: false,
+        text: "void main() { assert(0); after: skip; }" },
+    Case { why: "a thread that sleeps moves after a broadcast",
+        dialect: Tepui, labels: &["awake"], violated: &["awake"], deadlock: true,
+        text: "void f() { sleep; awake: skip; } void main() { thread f(); broadcast; }" },
+    Case { why: "a broadcast wakes those that sleep at that moment",
+        dialect: Boppo, labels: &["awake"], violated: &[], deadlock: true,
+        text: "void main() begin broadcast; wait; skip; awake: skip; end" },
+    Case { why: "to sleep is a step, after which the thread is at its next statement",
+        dialect: Tepui, labels: &["asleep"], violated: &["asleep"], deadlock: true,
+        text: "void main() { sleep; asleep: skip; }" },
+    Case { why: "arguments are evaluated once for all threads that are started",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: false,
+        text: "decl one, zero; void f(a) { if (a) { one := 1; } else { zero := 1; } assert(!(one & zero)); } \
+            void main() { thread f(*) * 2; }" },
+    Case { why: "`'x` is the new value and `x` the old one",
+        dialect: Tepui, labels: &[], violated: &[], deadlock: false,
+        text: "decl x := *; decl y; void main() { y := x; x := * constrain 'x != x; assert(x != y); }" },
+    Case { why: "a thread starts at a label with a copy of the local variables",
+        dialect: Satabs, labels: &[], violated: &["main@1.2"], deadlock: false,
+        text: "void main() begin decl a; a := T; start_thread goto there; a := F; end_thread; \
+            there: assert(a); assert(!a); end" },
+    Case { why: "assertions with the same name are one property",
+        dialect: Tepui, labels: &[], violated: &["p q"], deadlock: false,
+        text: "void main() { assert(1) \"p q\"; assert(0) \"p q\"; assert(1) \"r\"; }" },
+];
+
+/// What Tepui says about a case; the error is a difference.
+fn check_case(case: &Case) -> Result<(), String> {
+    let reading = second::read(case.text, case.dialect)?;
+    let found = explore(&reading.program, case.labels, Limits { threads: 3, frames: 4, states: 10_000 });
+    let expected: BTreeSet<String> = case.violated.iter().map(|&name| name.to_owned()).collect();
+    if !found.complete || found.violated != expected || found.stuck != case.deadlock {
+        return Err(format!("the second reading finds {found:?}"));
+    }
+    if case.dialect == Getafix && !READS_GETAFIX {
+        return Ok(());
+    }
+    let labels = case.labels.iter().map(|&label| label.to_owned()).collect();
+    let random = Random { text: case.text.to_owned(), dialect: case.dialect, forced: true, labels, deadlock: true };
+    let program = theirs(&random)?;
+    (0..5).try_for_each(|seed| compare(&program, seed, &random, &found, 3).map(|_| ()))
+}
+
+#[test]
+fn sentences_of_the_book_hold() {
+    let wrong = CASES.iter().filter_map(|case| check_case(case).err().map(|why| (case, why)));
+    let wrong: Vec<_> = wrong.map(|(case, why)| format!("{}: {why}\n    {}", case.why, case.text)).collect();
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+/// Texts that the book says are refused, with their dialects.
+const REFUSED: &[(Dialect, &str)] = &[
+    (Tepui, "void main() { goto a; atomic { skip; a: skip; } }"),
+    (Tepui, "void main() { atomic { skip; a: skip; } atomic { goto a; } }"),
+    (Tepui, "void main() { thread goto a; atomic { skip; a: skip; } }"),
+    (Tepui, "void main() { atomic { thread goto a; a: skip; } }"),
+    (Tepui, "void main() { assert(1) \"\"; }"),
+    (Tepui, "void main() { assert(1) \"a@1\"; }"),
+    (Tepui, "void main() { assert(T); }"),
+    (Tepui, "decl atomic; void main() { }"),
+    (Boppo, "decl T; void main() begin end"),
+    (Boppo, "void F() begin end void main() begin end"),
+    (Boppo, "void main() begin T: skip; end"),
+    (Satabs, "void main() begin decl F; end"),
+    (Boppo, "void main() begin atomic { skip; } end"),
+    (Boppo, "void f() begin end"),
+    (Tepui, "decl x; void f(a) { y := a; } void main() { thread f(1); }"),
+    (Tepui, "decl x; void f(a) { x := a; } void main() { thread f(); }"),
+];
+
+#[test]
+fn both_readers_refuse_what_the_book_refuses() {
+    let mut wrong = Vec::new();
+    for &(dialect, text) in REFUSED {
+        assert!(second::read(text, dialect).is_err(), "the second reader takes {text}");
+        let random = Random { text: text.to_owned(), dialect, forced: true, labels: Vec::new(), deadlock: false };
+        wrong.extend(theirs(&random).ok().map(|_| text));
+    }
+    assert!(wrong.is_empty(), "Tepui takes {wrong:#?}");
+}

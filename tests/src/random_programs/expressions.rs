@@ -2,7 +2,8 @@
 
 use super::{Kind, Variable, Writer};
 
-const OPERATORS: [&str; 9] = ["&", "&&", "|", "||", "^", "=", "==", "!=", "=>"];
+/// Each operator as often as the others, with its synonym or without.
+const OPERATORS: [&str; 12] = ["&", "&&", "|", "||", "^", "^", "=", "==", "!=", "!=", "=>", "=>"];
 
 impl Writer<'_> {
     /// The variables of a kind that can be seen: a local one hides a shared one.
@@ -29,7 +30,7 @@ impl Writer<'_> {
 
     pub(super) fn boolean(&mut self) -> String {
         let bracketed = self.rng.usize(..3) < self.bracketed;
-        match self.rng.usize(..6) {
+        match self.rng.usize(..8) {
             0..=2 => self.operand(0),
             3 => self.operand(1),
             _ if bracketed => self.operand(2),
@@ -55,7 +56,7 @@ impl Writer<'_> {
     fn chain(&mut self) -> String {
         let mut text = self.operand(1);
         let mut comparable = true;
-        for _ in 0..self.rng.usize(1..=3) {
+        for _ in 0..self.rng.usize(1..=4) {
             if self.one_in(8) {
                 let (yes, no) = (self.operand(1), self.operand(1));
                 text = format!("{text} ? {yes} : {no}");

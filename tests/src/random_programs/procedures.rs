@@ -99,7 +99,7 @@ impl Writer<'_> {
         let parameters = (0..[0, 0, 1, 1, 2][self.rng.usize(..5)]).map(|_| self.kind()).collect();
         let results = match self.rng.usize(..6) {
             0 | 1 => vec![self.kind()],
-            2 => vec![Kind::Boolean; self.rng.usize(1..=2)],
+            2 => vec![Kind::Boolean; [1, 2, 2][self.rng.usize(..3)]],
             _ => Vec::new(),
         };
         Signature { name, parameters, results }
@@ -107,7 +107,7 @@ impl Writer<'_> {
 
     fn procedure(&mut self, number: usize) {
         let Signature { name, parameters, results } = self.procedures[number].clone();
-        let left = self.rng.usize(2..=5);
+        let left = self.rng.usize(2..=6);
         self.now = Now { number, results: results.clone(), left, ..Now::default() };
         for (index, &kind) in parameters.iter().enumerate() {
             let name = self.local_name(format!("x{index}"));
@@ -140,11 +140,6 @@ impl Writer<'_> {
 
     /// What stands at the beginning of a procedure.
     fn declarations(&mut self) {
-        let enforced = self.one_in(6).then(|| self.boolean());
-        let before = self.one_in(2);
-        if let (Some(condition), true) = (&enforced, before) {
-            self.put(&format!("enforce {condition};"));
-        }
         for number in 0..[0, 0, 1, 1, 2][self.rng.usize(..5)] {
             let name = self.local_name(format!("y{number}"));
             let kind = self.kind();
@@ -152,6 +147,11 @@ impl Writer<'_> {
         }
         let parameters = self.procedures.get(self.now.number).map_or(0, |signature| signature.parameters.len());
         let locals = self.now.locals[parameters..].to_vec();
+        let enforced = self.one_in(6).then(|| self.boolean());
+        let before = self.one_in(2);
+        if let (Some(condition), true) = (&enforced, before) {
+            self.put(&format!("enforce {condition};"));
+        }
         if let ([only], true) = (locals.as_slice(), self.braces() && self.one_in(6))
             && only.kind == Kind::Boolean
         {

@@ -49,6 +49,11 @@ impl Writer<'_> {
     /// One statement that has no blocks, and that is one statement whatever follows.
     pub(super) fn simple(&mut self) {
         match self.rng.usize(..24) {
+            12 | 18 | 21 if self.sleeping => {
+                let sleep = if self.braces() { "sleep;" } else { "wait;" };
+                let word = self.pick(&[sleep, "broadcast;"]);
+                self.put(word);
+            }
             0..=5 => self.assignment(),
             6 => self.several(),
             7 => self.constrained(),
@@ -65,11 +70,6 @@ impl Writer<'_> {
                 let name = self.variable(Kind::Boolean).unwrap_or_default();
                 let word = self.pick(&["lock", "unlock", "unlock"]);
                 self.put(&if name.is_empty() { "skip;".to_owned() } else { format!("{word}({name});") });
-            }
-            21 if self.sleeping => {
-                let sleep = if self.braces() { "sleep;" } else { "wait;" };
-                let word = self.pick(&[sleep, "broadcast;"]);
-                self.put(word);
             }
             22 => {
                 let end = if self.braces() { "exit;" } else { "end_thread;" };
@@ -211,7 +211,7 @@ impl Writer<'_> {
         if self.braces() {
             let count = if self.one_in(4) { format!(" * {}", self.rng.usize(1..=2)) } else { String::new() };
             self.put(&format!("thread {name}({arguments}){count};"));
-        } else if signature.results.is_empty() && self.dialect != Dialect::Getafix && self.one_in(2) {
+        } else if signature.results.is_empty() && self.one_in(2) {
             self.put_async_label();
             self.put(&format!("{name}({arguments});"));
         } else {

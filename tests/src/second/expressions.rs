@@ -106,6 +106,7 @@ impl Parser {
         self.place += 1;
         let one = self.choice(levels)?;
         self.expect(":")?;
+        self.operator = Some(":");
         let other = self.otherwise(levels)?;
         Ok(Expression::Choice(Box::new([condition, one, other])))
     }
