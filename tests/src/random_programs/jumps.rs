@@ -14,6 +14,10 @@ impl Writer<'_> {
     /// The labels of the next statement, as a rule none.
     pub(super) fn labels(&mut self) {
         while self.one_in(4) {
+            // Where there is `begin`, this is a word before labels.
+            if !self.braces() && self.one_in(8) {
+                self.text.push_str("label: ");
+            }
             let Some(label) = self.new_label() else { return };
             self.put_label(&label);
         }
@@ -24,9 +28,9 @@ impl Writer<'_> {
         self.label += 1;
         let variable = self.variable(Kind::Boolean);
         let label = match (self.rng.usize(..12), variable) {
-            (0, _) => "label".to_owned(),
+            (0, _) if self.braces() => "label".to_owned(),
             (1 | 2, Some(variable)) => variable,
-            (3, _) => self.odd.last().map_or("label".to_owned(), |odd| (*odd).to_owned()),
+            (3, _) => self.odd.last().map_or("M".to_owned(), |odd| (*odd).to_owned()),
             _ => format!("L{}", self.label),
         };
         let new = self.now.labels.iter().all(|(other, ..)| *other != label);

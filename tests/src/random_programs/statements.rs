@@ -67,7 +67,7 @@ impl Writer<'_> {
                 self.put(&format!("{word}{};", spaced(&condition)));
             }
             19 | 20 if self.braces() => {
-                let name = self.variable(Kind::Boolean).unwrap_or_default();
+                let name = self.lockable().unwrap_or_default();
                 let word = self.pick(&["lock", "unlock", "unlock"]);
                 self.put(&if name.is_empty() { "skip;".to_owned() } else { format!("{word}({name});") });
             }
@@ -83,6 +83,15 @@ impl Writer<'_> {
             }
             _ => self.assignment(),
         }
+    }
+
+    /// A variable that can be locked: a shared one.
+    fn lockable(&mut self) -> Option<String> {
+        let (seen, shared) = (self.variables(Kind::Boolean), self.shared.clone());
+        let hidden = |name: &String| self.now.locals.iter().any(|local| local.name == *name);
+        let names: Vec<_> = shared.iter().map(|variable| &variable.name).filter(|name| seen.contains(name)).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| !hidden(name)).collect();
+        (!names.is_empty()).then(|| names[self.rng.usize(..names.len())].clone())
     }
 
     fn assignment(&mut self) {

@@ -1,5 +1,7 @@
 //! A program whose names have been looked up.
 
+use std::collections::BTreeSet;
+
 use super::tree::Operator;
 
 /// Where a statement is: the number of a statement of the body, the number of one of its blocks, the number of a
@@ -114,5 +116,20 @@ impl Program {
     /// The names of the assertions, in the order of the text.
     pub fn properties(&self) -> &[String] {
         &self.properties
+    }
+
+    /// The names of all labels.
+    pub fn labels(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.procedures.iter().for_each(|procedure| collect(&procedure.body, &mut found));
+        found
+    }
+}
+
+fn collect(block: &Block, found: &mut BTreeSet<String>) {
+    found.extend(block.last.iter().cloned());
+    for statement in &block.statements {
+        found.extend(statement.labels.iter().cloned());
+        statement.step.blocks().iter().for_each(|inner| collect(inner, found));
     }
 }

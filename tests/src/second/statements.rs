@@ -41,7 +41,10 @@ impl Parser {
             if label == "label" {
                 self.count("the label `label`");
             }
-            labels.push(label);
+            // Where there is `begin`, `label: PC7:` is the label `PC7`, with a word before it.
+            if label != "label" || self.dialect.braces() {
+                labels.push(label);
+            }
         }
         if labels.len() > 1 {
             self.count("several labels");
