@@ -124,7 +124,7 @@ fn both(random: &Random, seed: u64, measured: &mut Measured) -> Result<(), Strin
     if let Some(label) = random.labels.iter().find(|label| !known.contains(*label)) {
         return Err(format!("second: no label {label}"));
     }
-    let threads = 2 + usize::from(seed % 3 != 0);
+    let threads = 2 + usize::from(!seed.is_multiple_of(3));
     let labels: Vec<_> = random.labels.iter().map(String::as_str).collect();
     let found = explore(&reading.program, &labels, Limits { threads, frames: 4, states: 4_000 });
     measured.read += 1;

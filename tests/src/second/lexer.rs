@@ -31,9 +31,9 @@ pub(super) fn lex(text: &str) -> Result<Lexed, String> {
         let length = if rest.starts_with("//") {
             lexed.line_comments += 1;
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
+        } else if let Some(comment) = rest.strip_prefix("/*") {
             lexed.block_comments += 1;
-            rest[2..].find("*/").ok_or("a comment does not end")? + 4
+            comment.find("*/").ok_or("a comment does not end")? + 4
         } else if first.is_whitespace() {
             first.len_utf8()
         } else {
