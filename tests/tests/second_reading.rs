@@ -330,6 +330,15 @@ const CASES: &[Case] = &[
         dialect: Satabs, labels: &[], violated: &["main@1.2"], deadlock: false,
         text: "void main() begin decl a; a := T; start_thread goto there; a := F; end_thread; \
             there: assert(a); assert(!a); end" },
+    Case { why: "a label is reached after steps that nobody else sees",
+        dialect: Tepui, labels: &["here", "end"], violated: &["here", "end"], deadlock: false,
+        text: "void main() { skip; here: skip; end: }" },
+    Case { why: "what follows an atomic block is not part of it, whatever the block ends with",
+        dialect: Tepui, labels: &[], violated: &["f@1"], deadlock: false,
+        text: "decl x; void main() { thread f(); atomic { x := 1; atomic { } } x := 0; } void f() { assert(!x); }" },
+    Case { why: "a label may be at the end of a block",
+        dialect: Tepui, labels: &["end"], violated: &["end"], deadlock: true,
+        text: "decl x; void main() { if (!x) { x := 1; end: } assume(0); }" },
     Case { why: "assertions with the same name are one property",
         dialect: Tepui, labels: &[], violated: &["p q"], deadlock: false,
         text: "void main() { assert(1) \"p q\"; assert(0) \"p q\"; assert(1) \"r\"; }" },
@@ -388,4 +397,18 @@ fn both_readers_refuse_what_the_book_refuses() {
         wrong.extend(theirs(&random).ok().map(|_| text));
     }
     assert!(wrong.is_empty(), "Tepui takes {wrong:#?}");
+}
+
+/// The dialect is seen by what follows the head of a procedure, whatever names there are.
+#[test]
+fn names_do_not_hide_the_dialect() {
+    for text in [
+        "decl begin; void main() { if (1) begin := 0; }",
+        "decl begin, end; void f(begin, end) { begin := end; } void main() { f(begin, end); }",
+        "void main() /* begin */ { skip; /* start_thread goto */ }",
+    ] {
+        second::read(text, Tepui).unwrap();
+        let random = Random { text: text.to_owned(), dialect: Tepui, forced: false, labels: vec![], deadlock: false };
+        theirs(&random).unwrap_or_else(|why| panic!("{text}: {why}"));
+    }
 }
