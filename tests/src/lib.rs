@@ -10,4 +10,5 @@ pub mod programs;
 pub mod random;
 pub mod random_programs;
 pub mod rendezvous;
+pub mod second;
 pub mod systems;

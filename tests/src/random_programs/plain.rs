@@ -1,4 +1,4 @@
-//! Random Boolean programs, as text: procedures, recursion, threads, locks, atomic sections, jumps.
+//! Programs in Tepui's dialect, with brackets everywhere: procedures, recursion, threads, locks, atomic sections, jumps.
 
 use fastrand::Rng;
 

@@ -1,0 +1,162 @@
+//! Random Boolean programs, as text: plain ones, and ones that use all that the dialects have.
+
+mod expressions;
+mod jumps;
+mod plain;
+mod procedures;
+mod statements;
+
+use fastrand::Rng;
+
+use crate::second::{Dialect, read};
+pub use plain::{fixed_program, program};
+
+/// A program.
+#[derive(Clone, Debug)]
+pub struct Random {
+    /// What it says.
+    pub text: String,
+    /// The dialect that it is in.
+    pub dialect: Dialect,
+    /// Whether it must be said which dialect that is, because its look is not enough or an expression needs it.
+    pub forced: bool,
+    /// Labels to ask for.
+    pub labels: Vec<String>,
+    /// Whether to ask for deadlocks.
+    pub deadlock: bool,
+}
+
+/// Writes a small program that uses what a dialect has, labels and odd names in particular.
+pub fn write(rng: &mut Rng) -> Random {
+    let dialect = match rng.usize(..9) {
+        0..=3 => Dialect::Tepui,
+        4 => Dialect::Satabs,
+        5 | 6 => Dialect::Boppo,
+        _ => Dialect::Getafix,
+    };
+    let mut writer = Writer::new(rng, dialect);
+    writer.program();
+    let (text, mut known) = (writer.text, writer.known);
+    let ambiguous = read(&text, dialect).is_ok_and(|reading| reading.ambiguous);
+    let forced = ambiguous || dialect == Dialect::Getafix || rng.bool();
+    rng.shuffle(&mut known);
+    known.truncate(rng.usize(..=2));
+    known.sort();
+    known.dedup();
+    Random { text, dialect, forced, labels: known, deadlock: rng.usize(..3) == 0 }
+}
+
+/// What a variable takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Boolean,
+    Colour,
+}
+
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+struct Signature {
+    name: String,
+    parameters: Vec<Kind>,
+    results: Vec<Kind>,
+}
+
+struct Writer<'r> {
+    rng: &'r mut Rng,
+    dialect: Dialect,
+    text: String,
+    shared: Vec<Variable>,
+    procedures: Vec<Signature>,
+    /// The values of the enumeration, if there is one.
+    colours: Vec<String>,
+    /// Names that are keywords in other dialects and that nothing has yet.
+    odd: Vec<&'static str>,
+    /// How many expressions of three have brackets wherever they could.
+    bracketed: usize,
+    /// Whether threads sleep.
+    sleeping: bool,
+    /// How many further threads may be started.
+    starts: usize,
+    /// All labels.
+    known: Vec<String>,
+    /// The number of the next label that is called after its number.
+    label: usize,
+    now: Now,
+}
+
+/// What is known of the procedure at hand.
+#[derive(Default)]
+struct Now {
+    /// Its number; those below may be called.
+    number: usize,
+    locals: Vec<Variable>,
+    results: Vec<Kind>,
+    /// How many statements may still be written.
+    left: usize,
+    /// The atomic blocks around, and how many there have been.
+    around: Vec<usize>,
+    blocks: usize,
+    /// Labels with the atomic blocks around them, and their places in the text.
+    labels: Vec<(String, Vec<usize>, usize)>,
+    /// Jumps that have no target yet, with the atomic blocks around them.
+    jumps: Vec<jumps::Jump>,
+}
+
+impl<'r> Writer<'r> {
+    fn new(rng: &'r mut Rng, dialect: Dialect) -> Self {
+        let mut odd = match dialect {
+            Dialect::Tepui => {
+                vec!["begin", "end", "fi", "then", "do", "od", "T", "F", "elsif", "start_thread", "end_thread"]
+            }
+            _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"],
+        };
+        rng.shuffle(&mut odd);
+        let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
+        Self {
+            rng,
+            dialect,
+            text: String::new(),
+            shared: Vec::new(),
+            procedures: Vec::new(),
+            colours: Vec::new(),
+            odd,
+            bracketed,
+            sleeping,
+            starts,
+            known: Vec::new(),
+            label: 0,
+            now: Now::default(),
+        }
+    }
+
+    fn braces(&self) -> bool {
+        self.dialect == Dialect::Tepui
+    }
+
+    /// Whether something is done that is done once in a while.
+    fn one_in(&mut self, many: usize) -> bool {
+        self.rng.usize(..many) == 0
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.rng.usize(..choices.len())]
+    }
+
+    /// A name: usually the one that is given, at times one that is a keyword in another dialect.
+    fn name(&mut self, usual: String) -> String {
+        if self.one_in(5) { self.odd.pop().map_or(usual, str::to_owned) } else { usual }
+    }
+
+    /// Writes, and goes on to a new line, as a rule.
+    fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+        let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", " // }} end;\n", " /* void begin { */ "];
+        let separator = self.pick(&separators);
+        self.text.push_str(separator);
+    }
+}

@@ -1,0 +1,326 @@
+//! Statements.
+
+use super::{Kind, Signature, Writer};
+use crate::second::Dialect;
+
+/// Names of properties.
+const NAMES: [&str; 3] = ["no lost update", "mutual exclusion", "a: {b} // c"];
+
+impl Writer<'_> {
+    /// A statement with its labels.
+    pub(super) fn statement(&mut self, depth: usize) {
+        self.now.left = self.now.left.saturating_sub(1);
+        let depth = if self.now.left == 0 { 0 } else { depth };
+        self.labels();
+        match self.rng.usize(..if depth == 0 { 20 } else { 34 }) {
+            0 | 1 => self.put_jump(false),
+            2 if self.starts > 0 => {
+                self.starts -= 1;
+                self.put_jump(true);
+            }
+            3 if self.starts > 0 && !self.procedures.is_empty() => {
+                self.starts -= 1;
+                let number = self.rng.usize(..self.procedures.len());
+                self.put_start(number);
+            }
+            4 => self.section(),
+            5..20 => self.simple(),
+            20..26 => self.put_if(depth - 1),
+            26..29 => self.put_while(depth - 1),
+            29..33 if self.braces() => self.atomic(depth - 1),
+            33 => self.recursion(),
+            _ => self.simple(),
+        }
+    }
+
+    /// Statements, at times none.
+    fn block(&mut self, depth: usize) {
+        if self.one_in(12) {
+            return;
+        }
+        for _ in 0..self.rng.usize(1..=2) {
+            self.statement(depth);
+        }
+        if self.one_in(8) {
+            self.labels();
+        }
+    }
+
+    /// One statement that has no blocks, and that is one statement whatever follows.
+    pub(super) fn simple(&mut self) {
+        match self.rng.usize(..24) {
+            12 | 18 | 21 if self.sleeping => {
+                let sleep = if self.braces() { "sleep;" } else { "wait;" };
+                let word = self.pick(&[sleep, "broadcast;"]);
+                self.put(word);
+            }
+            0..=5 => self.assignment(),
+            6 => self.several(),
+            7 => self.constrained(),
+            8..=10 => self.put_call(),
+            11 if self.one_in(2) => self.put_return(),
+            11 | 12 => self.put("skip;"),
+            13..=16 => self.assertion(),
+            17 | 18 => {
+                let word = if self.braces() && self.one_in(2) { "wait" } else { "assume" };
+                let condition = self.condition();
+                self.put(&format!("{word}{};", spaced(&condition)));
+            }
+            19 | 20 if self.braces() => {
+                let name = self.lockable().unwrap_or_default();
+                let word = self.pick(&["lock", "unlock", "unlock"]);
+                self.put(&if name.is_empty() { "skip;".to_owned() } else { format!("{word}({name});") });
+            }
+            22 => {
+                let end = if self.braces() { "exit;" } else { "end_thread;" };
+                let end = if self.one_in(2) { end } else { "broadcast;" };
+                self.put(end);
+            }
+            23 => {
+                let kind = if self.one_in(4) { Kind::Colour } else { Kind::Boolean };
+                let dead = self.variable(kind).map_or("skip;".to_owned(), |name| format!("dead {name};"));
+                self.put(&dead);
+            }
+            _ => self.assignment(),
+        }
+    }
+
+    /// A variable that can be locked: a shared one.
+    fn lockable(&mut self) -> Option<String> {
+        let (seen, shared) = (self.variables(Kind::Boolean), self.shared.clone());
+        let hidden = |name: &String| self.now.locals.iter().any(|local| local.name == *name);
+        let names: Vec<_> = shared.iter().map(|variable| &variable.name).filter(|name| seen.contains(name)).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| !hidden(name)).collect();
+        (!names.is_empty()).then(|| names[self.rng.usize(..names.len())].clone())
+    }
+
+    fn assignment(&mut self) {
+        let kind = if self.one_in(4) { Kind::Colour } else { Kind::Boolean };
+        let (kind, name) = match self.variable(kind) {
+            Some(name) => (kind, Some(name)),
+            None => (Kind::Boolean, self.variable(Kind::Boolean)),
+        };
+        let Some(name) = name else { return self.put("skip;") };
+        let value = self.value(kind);
+        self.put(&format!("{name} := {value};"));
+    }
+
+    /// Different variables of a kind.
+    fn targets(&mut self, most: usize) -> Vec<String> {
+        let mut names = self.variables(Kind::Boolean);
+        self.rng.shuffle(&mut names);
+        names.truncate(most);
+        names
+    }
+
+    fn several(&mut self) {
+        let targets = self.targets(2);
+        if targets.is_empty() {
+            return self.put("skip;");
+        }
+        let values: Vec<_> = targets.iter().map(|_| self.boolean()).collect();
+        self.put(&format!("{} := {};", targets.join(", "), values.join(", ")));
+    }
+
+    fn constrained(&mut self) {
+        let most = self.rng.usize(1..=2);
+        let targets = self.targets(most);
+        if targets.is_empty() {
+            return self.put("skip;");
+        }
+        let values = targets.iter().map(|_| if self.one_in(2) { "*".to_owned() } else { self.boolean() });
+        let values = values.collect::<Vec<_>>().join(", ");
+        let constraint = self.constraint(&targets);
+        self.put(&format!("{} := {values} constrain {constraint};", targets.join(", ")));
+    }
+
+    fn assertion(&mut self) {
+        let condition = match self.rng.usize(..3) {
+            0 => self.condition(),
+            1 => format!("({} | {} | {})", self.known(), self.known(), self.known()),
+            _ => format!("({} => {})", self.known(), self.known()),
+        };
+        let name = match self.braces() && self.one_in(4) {
+            true => format!(" \"{}\"", self.pick(&NAMES)),
+            false => String::new(),
+        };
+        self.put(&format!("assert{}{name};", spaced(&condition)));
+    }
+
+    fn arguments(&mut self, signature: &Signature) -> String {
+        let arguments: Vec<_> = signature.parameters.iter().map(|&kind| self.value(kind)).collect();
+        arguments.join(", ")
+    }
+
+    /// A call of a procedure that comes before this one, so that there is an end to it.
+    fn put_call(&mut self) {
+        if self.now.number == 0 || self.procedures.is_empty() {
+            return self.assignment();
+        }
+        let number = self.rng.usize(..self.now.number);
+        let signature = self.procedures[number].clone();
+        if signature.results.is_empty() && self.one_in(5) && self.async_call() {
+            self.put_async_label();
+        }
+        let arguments = self.arguments(&signature);
+        let targets = self.results(&signature);
+        self.put(&format!("{targets}{}({arguments});", signature.name));
+    }
+
+    /// Whether a call may be made to start a thread. For Getafix that leaves open whether the procedure has callers.
+    fn async_call(&mut self) -> bool {
+        let may = self.braces() || self.starts > 0 && self.dialect != Dialect::Getafix;
+        self.starts = self.starts.saturating_sub(usize::from(may && !self.braces()));
+        may
+    }
+
+    /// Where the results of a call go.
+    fn results(&mut self, signature: &Signature) -> String {
+        let mut targets: Vec<String> = Vec::new();
+        for &kind in &signature.results {
+            let variable = self.variable(kind).filter(|name| !targets.contains(name) && !name.is_empty());
+            let unwanted = self.one_in(4);
+            targets.push(variable.filter(|_| !unwanted).unwrap_or("_".to_owned()));
+        }
+        if targets.is_empty() { String::new() } else { format!("{} := ", targets.join(", ")) }
+    }
+
+    /// A call of this procedure in which the first parameter is 0, where it is 1.
+    fn recursion(&mut self) {
+        let Some(signature) = self.procedures.get(self.now.number).cloned() else { return self.simple() };
+        if signature.parameters.first() != Some(&Kind::Boolean) || self.dialect == Dialect::Getafix {
+            return self.simple();
+        }
+        let parameter = self.now.locals[0].name.clone();
+        let others: Vec<_> = signature.parameters[1..].iter().map(|&kind| format!(", {}", self.value(kind))).collect();
+        let targets = self.results(&signature);
+        let (then, end) = if self.braces() { ("{", "}") } else { ("then", "fi;") };
+        let first = if self.one_in(5) { "*" } else { "0" };
+        self.put(&format!("if ({parameter}) {then}"));
+        self.labels();
+        self.put(&format!("{targets}{}({first}{});", signature.name, others.concat()));
+        self.put(end);
+    }
+
+    pub(super) fn put_return(&mut self) {
+        let results = self.now.results.clone();
+        let values: Vec<_> = results.iter().map(|&kind| self.value(kind)).collect();
+        let space = if values.is_empty() { "" } else { " " };
+        self.put(&format!("return{space}{};", values.join(", ")));
+    }
+
+    /// Starts a thread.
+    pub(super) fn put_start(&mut self, number: usize) {
+        let signature = self.procedures[number].clone();
+        if self.dialect == Dialect::Getafix {
+            self.called(&signature);
+        }
+        let arguments = self.arguments(&signature);
+        let name = &signature.name;
+        if self.braces() {
+            let count = if self.one_in(4) { format!(" * {}", self.rng.usize(1..=2)) } else { String::new() };
+            self.put(&format!("thread {name}({arguments}){count};"));
+        } else if signature.results.is_empty() && self.one_in(2) {
+            self.put_async_label();
+            self.put(&format!("{name}({arguments});"));
+        } else {
+            self.put(&format!("start_thread {name}({arguments});"));
+        }
+    }
+
+    /// A call that is never executed, so that there is no doubt that a procedure has callers.
+    fn called(&mut self, signature: &Signature) {
+        let arguments = self.arguments(signature);
+        let targets = self.results(signature);
+        self.put(&format!("if F then {targets}{}({arguments}); fi;", signature.name));
+        self.labels();
+    }
+
+    fn put_if(&mut self, depth: usize) {
+        let condition = self.condition();
+        self.put(&format!("if{}{}", spaced(&condition), if self.braces() { "" } else { " then" }));
+        if !self.braces() {
+            self.block(depth);
+            if self.one_in(2) {
+                self.put("else");
+                self.block(depth);
+            }
+            return self.put("fi;");
+        }
+        self.braces_or_one(depth);
+        match self.rng.usize(..4) {
+            0 => {
+                self.put("else");
+                self.braces_or_one(depth);
+            }
+            1 => {
+                self.text.push_str("else ");
+                self.put_if(depth);
+            }
+            _ => {}
+        }
+    }
+
+    fn put_while(&mut self, depth: usize) {
+        let condition = self.condition();
+        self.put(&format!("while{}{}", spaced(&condition), if self.braces() { "" } else { " do" }));
+        if self.braces() {
+            return self.braces_or_one(depth);
+        }
+        self.block(depth);
+        self.put("od;");
+    }
+
+    /// A block in braces, or one statement.
+    fn braces_or_one(&mut self, depth: usize) {
+        if self.one_in(4) {
+            self.labels();
+            return self.simple();
+        }
+        self.put("{");
+        self.block(depth);
+        self.put("}");
+    }
+
+    /// An atomic block, which may begin with others.
+    fn atomic(&mut self, depth: usize) {
+        self.now.blocks += 1;
+        self.now.around.push(self.now.blocks);
+        self.put("atomic");
+        if self.one_in(5) {
+            self.labels();
+            self.simple();
+        } else {
+            self.put("{");
+            if self.one_in(3) {
+                self.labels();
+                self.atomic(depth);
+            }
+            self.block(depth);
+            self.put("}");
+        }
+        self.now.around.pop();
+    }
+
+    /// A section that is not a block; at times only its beginning or its end.
+    fn section(&mut self) {
+        let (begins, ends) = (!self.one_in(6), !self.one_in(6));
+        if begins {
+            self.put("atomic_begin;");
+            self.labels();
+            self.simple();
+        }
+        if ends {
+            self.labels();
+            self.put("atomic_end;");
+        }
+        if !begins && !ends {
+            self.put("skip;");
+        }
+    }
+}
+
+/// A condition, with a space before it if it has no brackets.
+fn spaced(condition: &str) -> String {
+    if condition.starts_with('(') { condition.to_owned() } else { format!(" {condition}") }
+}

@@ -1,0 +1,296 @@
+//! The parser: tokens, declarations and procedures. It counts the productions that it uses.
+
+use std::collections::BTreeMap;
+
+use super::Dialect;
+use super::lexer::{Lexed, Token};
+use super::productions::family;
+use super::tree::{Expression, Initial, Kind, Procedure, Tree, Variable};
+
+pub(super) type Parsed<T> = Result<T, String>;
+
+/// Words that cannot be names in Tepui's dialect.
+const BRACES: &str = "decl enum lock void bool if else while goto skip assert assume wait unlock atomic atomic_begin \
+     atomic_end sleep broadcast thread exit dead return enforce constrain schoose true false";
+
+/// Words that cannot be names in the others.
+const WORDS: &str = "decl void bool begin end if then else elsif fi while do od goto skip assert assume wait broadcast \
+     start_thread end_thread atomic_begin atomic_end dead return enforce constrain schoose true false T F";
+
+pub(super) struct Parser {
+    tokens: Vec<(Token, usize)>,
+    pub(super) place: usize,
+    pub(super) dialect: Dialect,
+    counts: BTreeMap<String, usize>,
+    /// Whether nothing is counted, because a text is read a second time.
+    pub(super) quiet: bool,
+    pub(super) ambiguous: bool,
+    /// The operator before, at the same level of brackets.
+    pub(super) operator: Option<&'static str>,
+}
+
+impl Parser {
+    pub(super) fn new(lexed: Lexed, dialect: Dialect) -> Self {
+        let (counts, tokens) = (BTreeMap::new(), lexed.tokens);
+        let mut parser = Self { tokens, place: 0, dialect, counts, quiet: false, ambiguous: false, operator: None };
+        (0..lexed.line_comments).for_each(|_| parser.count("line comment"));
+        (0..lexed.block_comments).for_each(|_| parser.count("block comment"));
+        parser
+    }
+
+    /// What was counted, and whether an expression is read differently by the two grammars.
+    pub(super) fn counted(self) -> (BTreeMap<String, usize>, bool) {
+        (self.counts, self.ambiguous)
+    }
+
+    pub(super) fn count(&mut self, production: &str) {
+        if !self.quiet {
+            *self.counts.entry(format!("{}: {production}", family(self.dialect))).or_default() += 1;
+        }
+    }
+
+    pub(super) fn token(&self) -> &Token {
+        &self.tokens[self.place.min(self.tokens.len() - 1)].0
+    }
+
+    /// The token after the next one.
+    pub(super) fn second(&self) -> &Token {
+        &self.tokens[(self.place + 1).min(self.tokens.len() - 1)].0
+    }
+
+    pub(super) fn line(&self) -> usize {
+        self.tokens[self.place.min(self.tokens.len() - 1)].1
+    }
+
+    pub(super) fn error<T>(&self, wanted: &str) -> Parsed<T> {
+        Err(format!("line {}: {wanted} is wanted, not {:?}", self.line(), self.token()))
+    }
+
+    /// Whether the next token is a word or a sign.
+    pub(super) fn sees(&self, text: &str) -> bool {
+        match self.token() {
+            Token::Word(word) => word == text,
+            Token::Sign(sign) => *sign == text,
+            _ => false,
+        }
+    }
+
+    /// Goes past a word or a sign, if it is the next token.
+    pub(super) fn takes(&mut self, text: &str) -> bool {
+        let sees = self.sees(text);
+        self.place += usize::from(sees);
+        sees
+    }
+
+    pub(super) fn expect(&mut self, text: &str) -> Parsed<()> {
+        if self.takes(text) { Ok(()) } else { self.error(&format!("`{text}`")) }
+    }
+
+    /// Whether a word can be a name here.
+    pub(super) fn is_name(&self, word: &str) -> bool {
+        let keywords = if self.dialect.braces() { BRACES } else { WORDS };
+        !keywords.split_whitespace().any(|keyword| keyword == word)
+    }
+
+    pub(super) fn name(&mut self) -> Parsed<String> {
+        let Token::Word(word) = self.token().clone() else { return self.error("a name") };
+        if !self.is_name(&word) {
+            return self.error("a name");
+        }
+        let elsewhere = if self.dialect.braces() { WORDS } else { BRACES };
+        if elsewhere.split_whitespace().any(|keyword| keyword == word) {
+            self.count("a name that is a keyword elsewhere");
+        }
+        if word == "T" || word == "F" {
+            self.count("T or F as a name");
+        }
+        self.place += 1;
+        Ok(word)
+    }
+
+    pub(super) fn program(&mut self) -> Parsed<Tree> {
+        let mut tree = Tree::default();
+        while *self.token() != Token::End {
+            if self.sees("decl") || self.declares_lock() {
+                tree.shared.extend(self.declaration("shared")?);
+            } else if self.dialect.braces() && self.takes("enum") {
+                tree.enumerations.push(self.enumeration()?);
+            } else {
+                tree.procedures.push(self.procedure()?);
+            }
+        }
+        self.count_whole(&tree);
+        Ok(tree)
+    }
+
+    /// Counts what is seen only when all is read.
+    fn count_whole(&mut self, tree: &Tree) {
+        let shared = |name: &str| tree.shared.iter().any(|variable| variable.name == name);
+        for procedure in &tree.procedures {
+            for hiding in procedure.parameters.iter().chain(&procedure.locals) {
+                if shared(&hiding.name) {
+                    self.count("a local hides a shared variable");
+                }
+            }
+            let mut labels = Vec::new();
+            super::resolve::labels(&procedure.body, &[], &mut labels);
+            if labels.iter().any(|(label, _)| shared(label)) {
+                self.count("a label called like a variable");
+            }
+        }
+        if self.dialect == Dialect::Getafix {
+            let has = |name: &str| tree.procedures.iter().any(|procedure| procedure.name == name);
+            self.count(if has("init") { "init" } else { "no init" });
+            self.count(if has("main") { "main" } else { "no main" });
+        }
+        for root in super::resolve::uncalled(tree) {
+            match self.dialect {
+                Dialect::Getafix if root.parameters.is_empty() || root.name == "init" => {}
+                Dialect::Getafix => self.count("a thread with parameters"),
+                Dialect::Tepui => {}
+                _ if root.name == "main" => {}
+                _ => self.count("a procedure that nobody calls"),
+            }
+        }
+    }
+
+    /// Whether a declaration `lock l;` comes next, not a statement `lock(l);`.
+    fn declares_lock(&self) -> bool {
+        self.dialect.braces() && self.sees("lock") && *self.second() != Token::Sign("(")
+    }
+
+    fn declaration(&mut self, place: &str) -> Parsed<Vec<Variable>> {
+        let lock = !self.takes("decl");
+        if lock {
+            self.expect("lock")?;
+            self.count(&format!("{place} lock"));
+        }
+        let mut variables = vec![self.variable(place)?];
+        while self.takes(",") {
+            variables.push(self.variable(place)?);
+        }
+        let several = if variables.len() > 1 { " of several" } else { "" };
+        if !lock {
+            self.count(&format!("{place} declaration{several}"));
+        }
+        if self.takes(":=") {
+            let values = self.expressions()?;
+            self.initial(&mut variables, &values)?;
+        }
+        self.expect(";")?;
+        Ok(variables)
+    }
+
+    /// Gives variables the values that are written after them.
+    fn initial(&mut self, variables: &mut [Variable], values: &[Expression]) -> Parsed<()> {
+        match (variables.len(), values.len()) {
+            (1, 1) => self.count("one value for one variable"),
+            (_, 1) => self.count("one value for several variables"),
+            (wanted, given) if wanted == given => self.count("a value for each of several variables"),
+            _ => return self.error("a value for each variable"),
+        }
+        for (index, variable) in variables.iter_mut().enumerate() {
+            let value = &values[if values.len() == 1 { 0 } else { index }];
+            match (value, &variable.kind) {
+                (Expression::Any, _) => self.count("any value at first"),
+                (_, Kind::Enumeration(_)) => self.count("value of an enumeration at first"),
+                _ => {}
+            }
+            variable.initial = Initial::Value(value.clone());
+        }
+        Ok(())
+    }
+
+    /// A name, with an enumeration or without.
+    fn variable(&mut self, place: &str) -> Parsed<Variable> {
+        let name = self.name()?;
+        let kind = match self.dialect.braces() && self.takes(":") {
+            true if self.takes("bool") => Kind::Boolean,
+            true => {
+                self.count(&format!(
+                    "{place}{} of an enumeration",
+                    if place == "parameter" { "" } else { " variable" }
+                ));
+                Kind::Enumeration(self.name()?)
+            }
+            false => Kind::Boolean,
+        };
+        Ok(Variable { name, kind, initial: Initial::Unsaid })
+    }
+
+    fn enumeration(&mut self) -> Parsed<(String, Vec<String>)> {
+        self.count("enumeration");
+        let name = self.name()?;
+        self.expect("{")?;
+        let mut values = vec![self.name()?];
+        while self.takes(",") {
+            values.push(self.name()?);
+        }
+        self.expect("}")?;
+        Ok((name, values))
+    }
+
+    fn procedure(&mut self) -> Parsed<Procedure> {
+        let results = self.results()?;
+        let name = self.name()?;
+        self.expect("(")?;
+        let mut parameters = Vec::new();
+        if !self.sees(")") {
+            parameters.push(self.variable("parameter")?);
+            while self.takes(",") {
+                parameters.push(self.variable("parameter")?);
+            }
+        }
+        self.expect(")")?;
+        self.count(["no parameters", "one parameter", "several parameters"][parameters.len().min(2)]);
+        self.expect(if self.dialect.braces() { "{" } else { "begin" })?;
+        let (mut locals, mut enforced) = (Vec::new(), Vec::new());
+        loop {
+            if self.sees("decl") || self.declares_lock() {
+                locals.extend(self.declaration("local")?);
+            } else if self.takes("enforce") {
+                self.count("enforce");
+                enforced.push(self.expression()?);
+                self.expect(";")?;
+            } else {
+                break;
+            }
+        }
+        let body = self.statements()?;
+        if body.statements.is_empty() {
+            self.count("empty body");
+        }
+        if !body.last.is_empty() {
+            self.count("label at the end of a procedure");
+        }
+        self.expect(if self.dialect.braces() { "}" } else { "end" })?;
+        Ok(Procedure { name, results, parameters, locals, enforced, body })
+    }
+
+    /// What a procedure returns.
+    fn results(&mut self) -> Parsed<Vec<Kind>> {
+        if self.takes("void") {
+            self.count("no result");
+            return Ok(Vec::new());
+        }
+        if !self.takes("bool") {
+            let kind = Kind::Enumeration(self.name()?);
+            self.count("result of an enumeration");
+            return Ok(vec![kind]);
+        }
+        if !self.takes("<") {
+            self.count("one result");
+            return Ok(vec![Kind::Boolean]);
+        }
+        self.count("bool<n>");
+        let count = self.number()?;
+        self.expect(">")?;
+        Ok(vec![Kind::Boolean; count])
+    }
+
+    pub(super) fn number(&mut self) -> Parsed<usize> {
+        let Token::Number(number) = self.token().clone() else { return self.error("a number") };
+        self.place += 1;
+        number.parse().map_err(|_| format!("{number} is too much"))
+    }
+}

@@ -1,0 +1,98 @@
+//! Where a thread stands: paths in the tree of a procedure, and how control moves along them.
+
+use super::program::{Block, Path, Statement, Step};
+
+/// The block that a path ends in, and the number in it.
+fn locate<'a>(body: &'a Block, path: &[u16]) -> (&'a Block, usize) {
+    let (mut block, mut rest) = (body, path);
+    while let [statement, branch, inner @ ..] = rest {
+        block = &block.statements[usize::from(*statement)].step.blocks()[usize::from(*branch)];
+        rest = inner;
+    }
+    (block, usize::from(rest[0]))
+}
+
+/// The statement at a path; none at the end of a block.
+pub(super) fn statement<'a>(body: &'a Block, path: &[u16]) -> Option<&'a Statement> {
+    let (block, index) = locate(body, path);
+    block.statements.get(index)
+}
+
+/// Whether a path leads into an atomic block.
+pub(super) fn in_atomic(body: &Block, path: &[u16]) -> bool {
+    atomic_blocks(body, path).next().is_some()
+}
+
+/// The paths of the atomic blocks that a path leads into, with the number of the block.
+pub(super) fn atomic_blocks<'a>(body: &'a Block, path: &'a [u16]) -> impl Iterator<Item = &'a [u16]> {
+    let ancestors = (1..path.len()).step_by(2);
+    let atomic =
+        |end: &usize| statement(body, &path[..*end]).is_some_and(|statement| matches!(statement.step, Step::Atomic(_)));
+    ancestors.filter(atomic).map(|end| &path[..=end])
+}
+
+/// Whether there is nothing to execute in a statement: an atomic block of such.
+fn hollow(statement: &Statement) -> bool {
+    matches!(&statement.step, Step::Atomic(block) if block.statements.iter().all(hollow))
+}
+
+/// All labels in a statement, its own first.
+fn all_labels(statement: &Statement, labels: &mut Vec<String>) {
+    labels.extend(statement.labels.iter().cloned());
+    for block in statement.step.blocks() {
+        block.statements.iter().for_each(|inner| all_labels(inner, labels));
+        labels.extend(block.last.iter().cloned());
+    }
+}
+
+/// Lets control go on to where there is something to execute: out of blocks that are at their end, and past atomic
+/// blocks that are empty. An atomic block is not entered. Returns the labels that are reached, which includes those
+/// of all blocks that begin there and of the first statement in them.
+pub(super) fn settle(body: &Block, path: &mut Path) -> Vec<String> {
+    let mut labels = Vec::new();
+    loop {
+        let (block, index) = locate(body, path);
+        if let Some(statement) = block.statements.get(index) {
+            if hollow(statement) {
+                all_labels(statement, &mut labels);
+                advance_index(path);
+                continue;
+            }
+            labels.extend(statement.labels.iter().cloned());
+            if let Step::Atomic(_) = statement.step {
+                let mut inner = [path.as_slice(), &[0, 0]].concat();
+                labels.extend(settle(body, &mut inner));
+            }
+            return labels;
+        }
+        labels.extend(block.last.iter().cloned());
+        if path.len() == 1 {
+            return labels;
+        }
+        path.truncate(path.len() - 2);
+        let parent = statement(body, path);
+        if !parent.is_some_and(|parent| matches!(parent.step, Step::While(..))) {
+            advance_index(path);
+        }
+    }
+}
+
+fn advance_index(path: &mut Path) {
+    if let Some(last) = path.last_mut() {
+        *last += 1;
+    }
+}
+
+/// Goes on to the next statement.
+pub(super) fn advance(body: &Block, path: &mut Path) -> Vec<String> {
+    advance_index(path);
+    settle(body, path)
+}
+
+/// Goes into all atomic blocks that begin here, to the first statement in them.
+pub(super) fn enter(body: &Block, path: &mut Path) {
+    while statement(body, path).is_some_and(|statement| matches!(statement.step, Step::Atomic(_))) {
+        path.extend([0, 0]);
+        settle(body, path);
+    }
+}

@@ -1,0 +1,342 @@
+//! Statements and blocks.
+
+use super::lexer::Token;
+use super::parser::{Parsed, Parser};
+use super::tree::{Action, Block, Expression, Statement};
+
+/// A statement and what its production is called.
+type Named = Parsed<(Action, &'static str)>;
+
+/// A statement that changes nothing, unless there is a constraint.
+fn change(targets: Vec<String>, values: Vec<Expression>, constraint: Option<Expression>) -> Action {
+    Action::Change { targets, values, constraint }
+}
+
+impl Parser {
+    /// Statements up to a word or a brace that ends them.
+    pub(super) fn statements(&mut self) -> Parsed<Block> {
+        let mut block = Block::default();
+        loop {
+            let labels = self.labels()?;
+            if self.ends_block() {
+                block.last = labels;
+                return Ok(block);
+            }
+            block.statements.push(self.statement(labels)?);
+        }
+    }
+
+    fn ends_block(&self) -> bool {
+        match self.dialect.braces() {
+            true => self.sees("}"),
+            false => ["end", "fi", "od", "else", "elsif"].iter().any(|word| self.sees(word)),
+        }
+    }
+
+    fn labels(&mut self) -> Parsed<Vec<String>> {
+        let mut labels = Vec::new();
+        while *self.second() == Token::Sign(":") {
+            let label = self.label()?;
+            self.expect(":")?;
+            if label == "label" {
+                self.count("the label `label`");
+            }
+            // Where there is `begin`, `label: PC7:` is the label `PC7`, with a word before it.
+            if label != "label" || self.dialect.braces() {
+                labels.push(label);
+            }
+        }
+        if labels.len() > 1 {
+            self.count("several labels");
+        }
+        Ok(labels)
+    }
+
+    fn label(&mut self) -> Parsed<String> {
+        self.name()
+    }
+
+    fn statement(&mut self, labels: Vec<String>) -> Parsed<Statement> {
+        let line = self.line();
+        let (mut action, mut name) = self.action()?;
+        if let Action::Call { targets, callee, arguments } = &action
+            && !self.dialect.braces()
+            && targets.is_empty()
+            && labels.iter().any(|label| label.starts_with("ASYNC_"))
+        {
+            action = Action::Start { callee: callee.clone(), arguments: arguments.clone(), count: 1 };
+            name = "ASYNC call";
+        }
+        self.count(name);
+        if !labels.is_empty() {
+            self.count(&format!("label on {name}"));
+        }
+        Ok(Statement { labels, line, action })
+    }
+
+    fn action(&mut self) -> Named {
+        let Token::Word(word) = self.token().clone() else { return self.error("a statement") };
+        if *self.second() == Token::Sign("(") && self.is_name(&word) {
+            let call = self.call(Vec::new(), "call")?;
+            self.end_statement()?;
+            return Ok(call);
+        }
+        let (action, name) = match word.as_str() {
+            "if" | "while" => return self.branching(&word),
+            "atomic" if self.dialect.braces() => return self.atomic(),
+            _ if self.is_name(&word) => self.assignment()?,
+            _ => {
+                self.place += 1;
+                self.simple(&word)?
+            }
+        };
+        self.end_statement()?;
+        Ok((action, name))
+    }
+
+    /// The semicolon; where words end blocks, the last one may be missing.
+    fn end_statement(&mut self) -> Parsed<()> {
+        if !self.dialect.braces() && self.ends_block() { Ok(()) } else { self.expect(";") }
+    }
+
+    /// A statement that begins with a keyword, which was read, and has no blocks.
+    fn simple(&mut self, word: &str) -> Named {
+        match (word, self.dialect.braces()) {
+            ("skip", _) => Ok((change(Vec::new(), Vec::new(), None), "skip")),
+            ("return", _) => self.returning(),
+            ("goto", _) => self.goto(),
+            ("assert", _) => self.assertion(),
+            ("wait", false) => Ok((Action::Sleep, "sleep")),
+            ("assume" | "wait", _) => {
+                let condition = self.condition()?;
+                let name = if word == "wait" { "wait for a condition" } else { "assume" };
+                Ok((change(Vec::new(), Vec::new(), Some(condition)), name))
+            }
+            ("lock" | "unlock", true) => self.locking(word == "lock"),
+            ("atomic_begin", _) => Ok((Action::AtomicBegin, "atomic_begin")),
+            ("atomic_end", _) => Ok((Action::AtomicEnd, "atomic_end")),
+            ("sleep", true) => Ok((Action::Sleep, "sleep")),
+            ("broadcast", _) => Ok((Action::Broadcast, "broadcast")),
+            ("thread", true) | ("start_thread", false) => self.start(),
+            ("exit", true) | ("end_thread", false) => Ok((Action::Exit, "exit")),
+            ("dead", _) => {
+                let name = self.name()?;
+                Ok((change(vec![name], vec![Expression::Any], None), "dead"))
+            }
+            _ => {
+                self.place -= 1;
+                self.error("a statement")
+            }
+        }
+    }
+
+    fn returning(&mut self) -> Named {
+        let end = self.sees(";") || (!self.dialect.braces() && self.ends_block());
+        let values = if end { Vec::new() } else { self.expressions()? };
+        match values.len() {
+            0 => {}
+            1 => self.count("return of one value"),
+            _ => self.count("return of several values"),
+        }
+        Ok((Action::Return(values), "return"))
+    }
+
+    fn goto(&mut self) -> Named {
+        let mut labels = vec![self.label()?];
+        while self.takes(",") {
+            labels.push(self.label()?);
+        }
+        if labels.len() > 1 {
+            self.count("goto with several labels");
+        }
+        Ok((Action::Goto(labels), "goto"))
+    }
+
+    fn assertion(&mut self) -> Named {
+        let condition = self.condition()?;
+        if let (Token::Quoted(name), true) = (self.token().clone(), self.dialect.braces()) {
+            self.place += 1;
+            let forbidden = |c: char| c == '@' || c == '"' || c.is_control();
+            if name.is_empty() || name.contains(forbidden) {
+                return Err(format!("line {}: {name:?} is no name for a property", self.line()));
+            }
+            return Ok((Action::Assert(condition, Some(name)), "named assert"));
+        }
+        Ok((Action::Assert(condition, None), "assert"))
+    }
+
+    fn locking(&mut self, lock: bool) -> Named {
+        self.expect("(")?;
+        let name = self.name()?;
+        self.expect(")")?;
+        let free = Expression::Not(Box::new(Expression::Name(name.clone())));
+        let values = vec![Expression::Constant(lock)];
+        Ok((change(vec![name], values, lock.then_some(free)), if lock { "lock" } else { "unlock" }))
+    }
+
+    fn start(&mut self) -> Named {
+        if self.takes("goto") {
+            return Ok((Action::StartAt(self.label()?), "start at a label"));
+        }
+        let callee = self.name()?;
+        let arguments = self.arguments()?;
+        let several = self.dialect.braces() && self.takes("*");
+        let count = if several { self.number()? } else { 1 };
+        Ok((Action::Start { callee, arguments, count }, if several { "start of several" } else { "start" }))
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<Expression>> {
+        self.expect("(")?;
+        let arguments = if self.sees(")") { Vec::new() } else { self.expressions()? };
+        self.expect(")")?;
+        Ok(arguments)
+    }
+
+    fn call(&mut self, targets: Vec<Option<String>>, name: &'static str) -> Named {
+        let callee = self.name()?;
+        let arguments = self.arguments()?;
+        Ok((Action::Call { targets, callee, arguments }, name))
+    }
+
+    fn assignment(&mut self) -> Named {
+        let mut targets = vec![self.name()?];
+        while self.takes(",") {
+            targets.push(self.name()?);
+        }
+        self.expect(":=")?;
+        if let Token::Word(word) = self.token()
+            && self.is_name(word)
+            && *self.second() == Token::Sign("(")
+        {
+            let wanted = |name: String| (name != "_").then_some(name);
+            let targets: Vec<_> = targets.into_iter().map(wanted).collect();
+            if targets.contains(&None) {
+                self.count("`_` takes a result");
+            }
+            let name = if targets.len() > 1 { "call with several results" } else { "call with a result" };
+            return self.call(targets, name);
+        }
+        let values = self.expressions()?;
+        if values.len() != targets.len() {
+            return self.error("as many values as variables");
+        }
+        let constraint = if self.takes("constrain") { Some(self.expression()?) } else { None };
+        let name = match (&constraint, targets.len()) {
+            (Some(_), _) => "constrained assignment",
+            (None, 1) => "assignment",
+            (None, _) => "assignment of several",
+        };
+        Ok((change(targets, values, constraint), name))
+    }
+
+    fn atomic(&mut self) -> Named {
+        self.expect("atomic")?;
+        if !self.sees("{") {
+            self.count("atomic block without braces");
+        }
+        let block = self.block()?;
+        match block.statements.first() {
+            None => self.count("empty atomic block"),
+            Some(first) => {
+                let begins = matches!(first.action, Action::Atomic(_));
+                if begins {
+                    self.count("atomic block that begins an atomic block");
+                }
+                match (begins, first.labels.is_empty()) {
+                    (_, true) => {}
+                    (true, false) => self.count("label on a block that begins a block"),
+                    (false, false) => self.count("label on the first statement of an atomic block"),
+                }
+            }
+        }
+        Ok((Action::Atomic(block), "atomic block"))
+    }
+
+    fn branching(&mut self, word: &str) -> Named {
+        match (word, self.dialect.braces()) {
+            ("while", braces) => {
+                self.place += 1;
+                let condition = self.condition()?;
+                let block = if braces { self.block()? } else { self.between("do", "od")? };
+                Ok((Action::While(condition, block), "while"))
+            }
+            (_, true) => Ok((self.braces_if()?, "if")),
+            (_, false) => {
+                let action = self.words_if()?;
+                self.expect("fi")?;
+                self.takes(";");
+                Ok((action, "if"))
+            }
+        }
+    }
+
+    /// A block that ends with `od;`.
+    fn between(&mut self, begin: &str, end: &str) -> Parsed<Block> {
+        self.expect(begin)?;
+        let block = self.counted_statements()?;
+        self.expect(end)?;
+        self.takes(";");
+        Ok(block)
+    }
+
+    /// Statements in a block that is not the body of a procedure.
+    fn counted_statements(&mut self) -> Parsed<Block> {
+        let block = self.statements()?;
+        if block.statements.is_empty() {
+            self.count("empty block");
+        }
+        if !block.last.is_empty() {
+            self.count("label at the end of a block");
+        }
+        Ok(block)
+    }
+
+    /// Statements in braces, or one without.
+    fn block(&mut self) -> Parsed<Block> {
+        if self.takes("{") {
+            let block = self.counted_statements()?;
+            self.expect("}")?;
+            return Ok(block);
+        }
+        self.count("block without braces");
+        let labels = self.labels()?;
+        Ok(Block { statements: vec![self.statement(labels)?], last: Vec::new() })
+    }
+
+    fn braces_if(&mut self) -> Parsed<Action> {
+        self.expect("if")?;
+        let condition = self.condition()?;
+        let yes = self.block()?;
+        if !self.takes("else") {
+            self.count("no else");
+            return Ok(Action::If(condition, yes, Block::default()));
+        }
+        if !self.sees("if") {
+            self.count("else");
+            return Ok(Action::If(condition, yes, self.block()?));
+        }
+        self.count("else if");
+        let no = self.statement(Vec::new())?;
+        Ok(Action::If(condition, yes, Block { statements: vec![no], last: Vec::new() }))
+    }
+
+    /// Up to `fi`, which it leaves: all that begin with `elsif` end with the same `fi`.
+    fn words_if(&mut self) -> Parsed<Action> {
+        let line = self.line();
+        self.place += 1;
+        let condition = self.condition()?;
+        self.expect("then")?;
+        let yes = self.counted_statements()?;
+        if self.sees("elsif") {
+            let action = self.words_if()?;
+            let no = Statement { labels: Vec::new(), line, action };
+            return Ok(Action::If(condition, yes, Block { statements: vec![no], last: Vec::new() }));
+        }
+        if !self.takes("else") {
+            self.count("no else");
+            return Ok(Action::If(condition, yes, Block::default()));
+        }
+        self.count("else");
+        Ok(Action::If(condition, yes, self.counted_statements()?))
+    }
+}
