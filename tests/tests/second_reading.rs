@@ -18,9 +18,6 @@ use tepui_model::program::Program;
 use tepui_tests::random_programs::{Random, write};
 use tepui_tests::second::{self, Dialect, Found, Limits, explore, productions};
 
-/// Whether Tepui reads programs for Getafix. If so, [`theirs`] names the dialect.
-const READS_GETAFIX: bool = false;
-
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
 }
@@ -39,10 +36,11 @@ fn program(seed: u64) -> Random {
 fn theirs(random: &Random) -> Result<Program, String> {
     let source = Source::new("random", random.text.as_bytes());
     let dialect = match random.dialect {
-        _ if !random.forced => boolean::Dialect::of(&source),
-        Dialect::Tepui => boolean::Dialect::Tepui,
-        Dialect::Satabs => boolean::Dialect::Satabs,
-        Dialect::Boppo | Dialect::Getafix => boolean::Dialect::Boppo,
+        Dialect::Getafix => Some(boolean::Dialect::Getafix),
+        _ if !random.forced => None,
+        Dialect::Tepui => Some(boolean::Dialect::Tepui),
+        Dialect::Satabs => Some(boolean::Dialect::Satabs),
+        Dialect::Boppo => Some(boolean::Dialect::Boppo),
     };
     let read = read_program(&source, dialect, &random.labels);
     read.map(|parsed| parsed.program).map_err(|errors| format!("Tepui does not read it: {errors:?}"))
@@ -130,9 +128,6 @@ fn both(random: &Random, seed: u64, measured: &mut Measured) -> Result<(), Strin
     measured.read += 1;
     measured.complete += usize::from(found.complete);
     measured.violated += usize::from(found.complete && !found.violated.is_empty());
-    if random.dialect == Dialect::Getafix && !READS_GETAFIX {
-        return Ok(());
-    }
     let program = theirs(random)?;
     if reading.program.properties().is_empty() && labels.is_empty() && !random.deadlock {
         return Ok(());

@@ -49,12 +49,10 @@ impl Dialect {
     /// The dialect that a text seems to be written in.
     pub fn of(source: &Source) -> Self {
         let tokens = token::tokens(source, &mut Sink::default());
-        let has = |words: &[&str]| {
-            tokens.windows(words.len()).any(|found| found.iter().map(|token| token.text).eq(words.iter().copied()))
-        };
-        match has(&[")", "begin"]) {
+        let words: Vec<_> = tokens.iter().map(|token| token.text).collect();
+        match begins_with_a_word(&words) {
             false => Self::Tepui,
-            true if has(&["start_thread", "goto"]) => Self::Satabs,
+            true if words.windows(2).any(|pair| pair == ["start_thread", "goto"]) => Self::Satabs,
             true => Self::Boppo,
         }
     }
@@ -62,6 +60,25 @@ impl Dialect {
     fn has_braces(self) -> bool {
         self == Self::Tepui
     }
+}
+
+/// Whether the head of the first procedure is followed by `begin`.
+fn begins_with_a_word(words: &[&str]) -> bool {
+    let mut rest = words;
+    let after = |rest: &[&str], mark: &str| rest.iter().position(|word| *word == mark).map(|found| found + 1);
+    loop {
+        let end = match rest.first() {
+            Some(&("decl" | "lock")) => ";",
+            Some(&"enum") => "}",
+            _ => break,
+        };
+        match after(rest, end) {
+            Some(next) => rest = &rest[next..],
+            None => return false,
+        }
+    }
+    let head = after(rest, "(").and_then(|open| Some(open + after(&rest[open..], ")")?));
+    head.is_some_and(|head| rest.get(head) == Some(&"begin"))
 }
 
 /// What a reader understood.

@@ -211,7 +211,11 @@ impl<'a, 's> Parser<'a, 's> {
         let (mut locals, mut enforced) = (Vec::new(), None);
         loop {
             let lock = self.now().text == "lock" && self.tokens[self.at + 1].kind == Kind::Word;
-            if self.now().text == "decl" || lock {
+            if lock && self.dialect.has_braces() {
+                return Err(Diagnostic::error(0, self.now().span(), "a lock is a shared variable", "declared here")
+                    .hint("locks are declared outside of procedures"));
+            }
+            if self.now().text == "decl" {
                 self.declaration(&mut module.enumerations, &mut locals)?;
             } else if self.word("enforce") {
                 enforced = Some(self.expression()?);

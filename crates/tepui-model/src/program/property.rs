@@ -1,6 +1,6 @@
 //! What must not happen in a program, and what that is called.
 
-use super::{Action, Program};
+use super::{Action, Program, Statement};
 
 /// The name of the property that some thread can move, or all have ended.
 pub const DEADLOCK: &str = "deadlock-freedom";
@@ -59,7 +59,8 @@ impl Program {
         }
         let line = procedure.statements[position].line;
         let before = procedure.statements[..position].iter();
-        let before = before.filter(|other| other.line == line && matches!(other.action, Action::Assert(_))).count();
+        let unnamed = |other: &&Statement| matches!(other.action, Action::Assert(_)) && other.property.is_none();
+        let before = before.filter(|other| other.line == line && unnamed(other)).count();
         match before {
             0 => format!("{}@{line}", procedure.name),
             before => format!("{}@{line}.{}", procedure.name, before + 1),

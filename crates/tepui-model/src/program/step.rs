@@ -183,14 +183,16 @@ impl<'p> Runner<'p> {
         let mut chain = vec![position];
         let statements = &self.program.procedures[procedure].statements;
         let mut last = position;
-        while let Some(Action::Atomic(block)) = statements.get(last).map(|statement| &statement.action) {
-            last = block.first().copied().unwrap_or(self.surroundings[procedure][last].0);
+        while let Some(Action::Atomic(block)) = statements.get(last).map(|statement| &statement.action)
+            && let Some(&first) = block.first()
+        {
+            last = first;
             chain.push(last);
         }
         chain
     }
 
-    /// The statement to execute at a position: an atomic block is entered with its first statement.
+    /// The statement to execute at a position: an atomic block is entered with its first statement, if it has one.
     pub fn first_of(&self, procedure: usize, position: usize) -> usize {
         self.stands_at(procedure, position).last().copied().unwrap_or(position)
     }
@@ -455,7 +457,7 @@ impl Step<'_, '_> {
                     go(next);
                 }
             }
-            Action::Atomic(_) => {} // Its first statement stands for it.
+            Action::Atomic(_) => go(next), // It is empty: the first statement of another one stands for it.
             Action::Assign { targets, values, constraint: None } => {
                 let store = &mut |shared, frame| found(shared, Effect::Become(frame));
                 self.store(targets, &self.values(values), next, store);

@@ -128,12 +128,10 @@ impl<'p> Steps<'p> {
         statement.map_or(procedure.line, |statement| statement.line)
     }
 
-    /// The statement to execute at a position: an atomic block is entered with its first one.
+    /// The statement to execute at a position: an atomic block is entered with its first one, if it has one.
     pub(super) fn first_of(&self, procedure: usize, position: usize) -> usize {
         match self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action) {
-            Some(Action::Atomic(block)) => {
-                self.first_of(procedure, block.first().copied().unwrap_or(self.flows[procedure].next[position]))
-            }
+            Some(Action::Atomic(block)) if !block.is_empty() => self.first_of(procedure, block[0]),
             _ => position,
         }
     }
@@ -145,7 +143,8 @@ impl<'p> Steps<'p> {
         let statements = &self.program.procedures[procedure].statements;
         while at != position {
             let Some(Action::Atomic(block)) = statements.get(at).map(|statement| &statement.action) else { return false };
-            at = block.first().copied().unwrap_or(self.flows[procedure].next[at]);
+            let Some(&first) = block.first() else { return false };
+            at = first;
         }
         true
     }
@@ -400,7 +399,7 @@ impl<'p> Steps<'p> {
                     self.go(shared, point, next, found);
                 }
             }
-            Action::Atomic(_) => {}
+            Action::Atomic(_) => self.go(shared, point, next, found), // It is empty.
             Action::AtomicBegin | Action::AtomicEnd => {
                 let insists = matches!(action, Action::AtomicBegin);
                 self.go(shared, Point { insists, ..point }, next, found);
