@@ -120,7 +120,8 @@ struct Follower<'r, 'p> {
     forgetting: Forgetting<'r>,
     /// All states that were reached.
     nodes: Vec<Node>,
-    /// Those that mean the same as the model's last state. There are several only as long as values are to be chosen.
+    /// Those that mean the same as the model's last state. There are several only as long as values are to be chosen, or
+    /// the model does not show which were.
     now: Vec<usize>,
     /// How many of the nodes come before the start.
     hidden: usize,
@@ -262,7 +263,9 @@ impl<'r, 'p> Follower<'r, 'p> {
             let mut met = level.clone();
             met.retain(|&node| goal.is_met(self.runner, &self.nodes[node].state));
             if !met.is_empty() {
-                met.truncate(if goal.has_choices() { met.len() } else { 1 });
+                // What a thread has chosen that the model shows further on will be known when it gets there.
+                let open = self.threads.iter().zip(&self.arrived).any(|(thread, arrived)| thread.is_some() && !arrived);
+                met.truncate(if goal.has_choices() || open { met.len() } else { 1 });
                 self.now = met;
                 return Ok(());
             }
