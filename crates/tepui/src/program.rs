@@ -61,6 +61,8 @@ pub struct Verified {
     pub executions: Vec<Option<Execution>>,
     /// The proof of what is safe, about the program itself.
     pub certificate: Option<Certificate>,
+    /// Statements at which no thread ever stands, if there is a proof: procedures and positions.
+    pub unreached: Vec<(usize, usize)>,
 }
 
 impl Compiling {
@@ -154,7 +156,7 @@ pub fn verify_program(
         return Err(why);
     }
     let Some((last, compiled)) = engine.now else {
-        return Ok(Verified { outcome, compiled: None, executions: Vec::new(), certificate: None });
+        return Ok(Verified::without_model(outcome));
     };
     outcome.engine = last.engine;
     outcome.stored = last.stored;
@@ -173,8 +175,11 @@ fn unanswered(why: &Uncompiled, budget: &Budget) -> Reason {
 impl Verified {
     /// No answer.
     fn nothing(task: &Task, reason: &Reason) -> Self {
-        let outcome = Outcome::without_answer("compiler", "symbols", task, reason);
-        Self { outcome, compiled: None, executions: Vec::new(), certificate: None }
+        Self::without_model(Outcome::without_answer("compiler", "symbols", task, reason))
+    }
+
+    fn without_model(outcome: Outcome) -> Self {
+        Self { outcome, compiled: None, executions: Vec::new(), certificate: None, unreached: Vec::new() }
     }
 }
 
@@ -224,8 +229,9 @@ fn conclude(
             None => None,
         });
     }
-    let certificate = certified(program, compiling, &mut outcome, &compiled, budget);
-    Verified { outcome, compiled: Some(compiled), executions, certificate }
+    let certified = certified(program, compiling, &mut outcome, &compiled, budget);
+    let (certificate, unreached) = certified.unzip();
+    Verified { outcome, compiled: Some(compiled), executions, certificate, unreached: unreached.unwrap_or_default() }
 }
 
 /// Why a violation is not believed.
@@ -236,14 +242,14 @@ fn unfollowed(lost: &Lost, budget: &Budget) -> Reason {
     }
 }
 
-/// The proof about the program, if there is one and its checker accepts it.
+/// The proof about the program, if there is one and its checker accepts it, and what it shows to be unreachable.
 fn certified(
     program: &Program,
     compiling: &Compiling,
     outcome: &mut Outcome,
     compiled: &Compiled,
     budget: &Budget,
-) -> Option<Certificate> {
+) -> Option<(Certificate, Vec<(usize, usize)>)> {
     let proof = outcome.evidence()?.certificate.as_pushdown()?;
     let safe = |name: &str| {
         let mut properties = outcome.properties.iter();
@@ -253,8 +259,9 @@ fn certified(
     properties.retain(|property| safe(&property.name));
     let certificate = certify(program, compiled, proof, &properties);
     let stop = || budget.clone().look().is_err();
-    let Err(rejected) = tepui_check::program::check(program, &properties, &certificate, &stop) else {
-        return Some(certificate);
+    let rejected = match tepui_check::program::check(program, &properties, &certificate, &stop) {
+        Ok(proof) => return Some((certificate, proof.unreached)),
+        Err(rejected) => rejected,
     };
     let reason = match (rejected.cause, budget.clone().look()) {
         (Cause::Stopped, Err(stop)) => stop.into(),

@@ -37,6 +37,15 @@ use crate::lemma::check_lemmas;
 use crate::program::system::Interpreted;
 use crate::{Accepted, Rejected, pushdown, regular};
 
+/// What an accepted certificate proves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proof {
+    /// The properties, and how they are proved.
+    pub accepted: Accepted,
+    /// Statements at which no thread ever stands: procedures and positions.
+    pub unreached: Vec<(usize, usize)>,
+}
+
 /// Decides whether a certificate proves properties of a program. Without properties it is asked for the bare claim that
 /// the last lemma's views are all that can be reached. From time to time it is asked whether to stop.
 pub fn check(
@@ -44,7 +53,7 @@ pub fn check(
     properties: &[Property],
     certificate: &Certificate,
     stop: &dyn Fn() -> bool,
-) -> Result<Accepted, Rejected> {
+) -> Result<Proof, Rejected> {
     let names = || properties.iter().map(|property| property.name.clone()).collect();
     if certificate.program != program.digest() {
         return Err(Rejected::new("program", "the certificate is about another program (the digests differ)"));
@@ -65,12 +74,13 @@ pub fn check(
         let rows = regular::check(&system, regular)?;
         each(&|property| avoids::rows_avoid(&system, &rows, property))?;
         let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
-        return Ok(Accepted::Regular { properties: names(), rows: regular.rows.len(), languages });
+        let accepted = Accepted::Regular { properties: names(), rows: regular.rows.len(), languages };
+        return Ok(system.proof(accepted));
     }
     let lemmas = check_lemmas(&system, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
     each(&|property| avoids::avoids(&system, last, property))?;
-    Ok(Accepted::Views(pushdown::Accepted::of(&lemmas, last, names())))
+    Ok(system.proof(Accepted::Views(pushdown::Accepted::of(&lemmas, last, names()))))
 }
 
 /// A certificate must say itself that it is about a property, even where its views happen to avoid it.

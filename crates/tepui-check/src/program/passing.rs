@@ -75,6 +75,7 @@ impl Passing<'_> {
                 visits.insert(point, Visit::Done);
                 continue;
             }
+            self.tables.visit(&point.1);
             if let Some(symbol) = self.tables.symbol(&point.1) {
                 found.push((self.tables.shared_number(&point.0), symbol));
                 continue;

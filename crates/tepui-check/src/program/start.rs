@@ -37,6 +37,7 @@ fn begun(passing: &Passing<'_>, state: State) -> Result<Vec<State>, String> {
     let mut seen: FxHashSet<State> = FxHashSet::default();
     let mut open = vec![state];
     while let Some(state) = open.pop() {
+        state.threads[0].iter().for_each(|main| passing.tables.visit(main));
         let listed = state.threads[0].last().is_none_or(|main| passing.tables.symbol(main).is_some());
         if listed {
             found.push(state);

@@ -15,7 +15,8 @@ use tepui_model::pushdown::Symbol;
 use super::passing::{Passing, Watched};
 use super::start;
 use super::tables::Tables;
-use crate::Rejected;
+use super::Proof;
+use crate::{Accepted, Rejected};
 use crate::lemma::{Change, Move, NOWHERE, Others, System};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
@@ -65,6 +66,11 @@ impl<'a> Interpreted<'a> {
         let initial = start::initial(&system.passing(), places).map_err(|reason| Rejected::new("start", reason))?;
         system.initial = initial;
         if system.is_stopped() { Err(Rejected::stopped("start")) } else { Ok(system) }
+    }
+
+    /// What is proved when everything has been looked at.
+    pub(super) fn proof(&self, accepted: Accepted) -> Proof {
+        Proof { accepted, unreached: self.tables.unvisited(&self.runner) }
     }
 
     pub(super) fn is_stopped(&self) -> bool {

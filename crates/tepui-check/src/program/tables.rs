@@ -1,10 +1,10 @@
 //! The tables of a certificate: the numbers of shared states and frames, and what is kept.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_model::program::step::{Frame, Keep, Stage, Value};
+use tepui_model::program::step::{Frame, Keep, Runner, Stage, Value};
 use tepui_model::program::{Program, Slot, Variable};
 use tepui_model::pushdown::Symbol;
 
@@ -18,6 +18,8 @@ pub(super) struct Tables<'c> {
     certificate: &'c Certificate,
     shared: FxHashMap<&'c [Value], u32>,
     frames: FxHashMap<&'c Frame, Symbol>,
+    /// Where threads have come to: procedures and positions.
+    visited: RefCell<FxHashSet<(usize, usize)>>,
     asks: Cell<u32>,
     stopped: Cell<bool>,
     stop: &'c dyn Fn() -> bool,
@@ -35,7 +37,25 @@ impl<'c> Tables<'c> {
         if shared.len() != certificate.shared.len() || frames.len() != certificate.frames.len() {
             return Err("a shared state or a frame is listed twice".to_owned());
         }
-        Ok(Self { certificate, shared, frames, asks: Cell::new(0), stopped: Cell::new(false), stop })
+        let visited = RefCell::default();
+        Ok(Self { certificate, shared, frames, visited, asks: Cell::new(0), stopped: Cell::new(false), stop })
+    }
+
+    /// Notes that a thread may come to a frame.
+    pub(super) fn visit(&self, frame: &Frame) {
+        self.visited.borrow_mut().insert((frame.procedure, frame.position));
+    }
+
+    /// The statements at which no thread ever stands, if all that threads can do has been looked at.
+    pub(super) fn unvisited(&self, runner: &Runner<'_>) -> Vec<(usize, usize)> {
+        let visited = self.visited.borrow();
+        let stands = |&(procedure, position): &(usize, usize)| {
+            runner.stands_at(procedure, position).into_iter().map(move |position| (procedure, position))
+        };
+        let reached: FxHashSet<_> = visited.iter().flat_map(stands).collect();
+        let procedures = runner.program().procedures.iter().enumerate();
+        let all = procedures.flat_map(|(number, procedure)| (0..procedure.statements.len()).map(move |p| (number, p)));
+        all.filter(|place| !reached.contains(place)).collect()
     }
 
     /// The number of a shared state, if it is listed.

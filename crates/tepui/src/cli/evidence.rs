@@ -63,7 +63,7 @@ fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
     let checked = match (&loaded.subject, &certificate) {
         (Subject::Program(loaded), Certificate::Program(certificate)) => {
             let properties = loaded.compiling.properties(&loaded.program);
-            tepui_check::program::check(&loaded.program, &properties, certificate, stop)
+            tepui_check::program::check(&loaded.program, &properties, certificate, stop).map(|proof| proof.accepted)
         }
         (Subject::Program(_), _) => {
             let why = "the certificate is about another kind of model, or was made by an older version of tepui";

@@ -292,7 +292,7 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
             return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None, proof: None });
         }
     };
-    let Verified { outcome, compiled, executions, certificate } = tepui::verify_program(program, compiling, options, budget)?;
+    let Verified { outcome, compiled, executions, certificate, unreached: _ } = tepui::verify_program(program, compiling, options, budget)?;
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
     let (model, legend) = match compiled {
