@@ -125,10 +125,11 @@ impl<S: System> Explorer<S> {
                 }
                 let (state, new) = self.states.insert(row);
                 visitor.grown(self.states.len());
+                // A state that is stored is one that the visitor has heard of, even if the run ends here.
+                visitor.image(job, state, place, found);
                 if new && !self.system.knows(row) {
                     self.system.learn(row, budget)?;
                 }
-                visitor.image(job, state, place, found);
             }
             visitor.done(job, enabled, found);
         }
@@ -157,7 +158,7 @@ impl<S: System> Explorer<S> {
         }
         let added = self.states.add(batches, &self.crew, true);
         visitor.grown(self.states.len());
-        self.learn_from(first, budget)?;
+        let learned = self.learn_from(first, budget);
         let told = &*visitor;
         found.extend(self.crew.map((0..).zip(pieces).collect(), |(number, piece): (usize, Piece<'_, _>)| {
             let numbers = added.numbers(number);
@@ -172,7 +173,7 @@ impl<S: System> Explorer<S> {
             found
         }));
         self.states.recycle(added);
-        Ok(())
+        learned
     }
 
     fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Piece<'j, V::Job>, Batch) {
@@ -230,34 +231,43 @@ fn batch_size(jobs: usize, width: usize, crew: &Crew) -> usize {
 }
 
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
-/// ones are numbered in the order of the states.
+/// ones are numbered in the order of the states. If it has to stop, the rows made so far are in the set.
 pub fn number_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
     crew: &Crew,
+    budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
-) -> Vec<u32> {
+) -> Result<Vec<u32>, Stop> {
     let mut numbers = Vec::with_capacity(which.len());
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
         let batches = make_rows(states, which, into, crew, &make);
         into.insert_all(batches, crew).into_iter().for_each(|part| numbers.extend(part));
+        budget.pass(which.len() as u64)?;
     }
-    numbers
+    Ok(numbers)
 }
 
-/// The same without the numbers.
+/// The same without the numbers; returns how many states had their rows made.
 pub fn add_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
     crew: &Crew,
+    budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
-) {
+) -> (usize, Result<(), Stop>) {
+    let mut made = 0;
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
         let batches = make_rows(states, which, into, crew, &make);
         into.add_all(batches, crew);
+        made += which.len();
+        if let Err(stop) = budget.pass(which.len() as u64) {
+            return (made, Err(stop));
+        }
     }
+    (made, Ok(()))
 }
 
 fn make_rows(
