@@ -15,6 +15,9 @@ use crate::system::System;
 /// caches still hold what the steps have touched.
 const PIECES: usize = 64;
 
+/// About how many images are computed before states are numbered.
+const IMAGES_AT_ONCE: usize = 1 << 20;
+
 /// So many new states are worth a pass of their own over the views; fewer can wait for more of them.
 pub const WORTH_OBSERVING: usize = 1 << 16;
 
@@ -50,6 +53,8 @@ pub struct Explorer<S> {
     pub images: u64,
     /// The threads that share the work.
     pub crew: Crew,
+    /// How many images a job had on average when this was seen last.
+    branching: usize,
 }
 
 /// What one piece of work brings.
@@ -64,7 +69,7 @@ struct Piece<'j, J> {
 impl<S: System> Explorer<S> {
     /// An explorer that has found nothing yet.
     pub fn new(system: S, crew: Crew) -> Self {
-        Self { states: PackedSet::new(system.fields()), system, images: 0, crew }
+        Self { states: PackedSet::new(system.fields()), system, images: 0, crew, branching: 1 }
     }
 
     /// Finds the initial state, which gets the number 0.
@@ -89,10 +94,17 @@ impl<S: System> Explorer<S> {
             found.push(all);
             return stopped;
         }
-        for jobs in jobs.chunks(batch_size(jobs.len(), self.states.width(), &self.crew)) {
-            let before = self.images;
+        let most = batch_size(jobs.len(), self.states.width(), &self.crew);
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            // States with very many successors would need much memory and time before limits are looked at.
+            let size = most.min((IMAGES_AT_ONCE / self.branching).max(1)).min(rest.len());
+            let (jobs, before) = (&rest[..size], self.images);
+            rest = &rest[size..];
             self.together(jobs, visitor, found, budget)?;
-            budget.spend(jobs.len() as u64 + self.images - before)?;
+            let images = self.images - before;
+            self.branching = (images as usize / size).max(1);
+            budget.spend(size as u64 + images)?;
         }
         Ok(())
     }

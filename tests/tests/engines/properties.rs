@@ -16,7 +16,7 @@ const BOUND: u32 = 40;
 /// alike.
 fn system(seed: u64) -> Option<(Model, Vec<bool>)> {
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x2b4d);
-    let model = if seed % 2 == 0 { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
+    let model = if seed.is_multiple_of(2) { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
     let mut properties: Vec<Property> = model.properties().to_vec();
     // A single view, reached or not, is a property as well.
     let (states, exact) = oracle::reachable(&model, CAP);
@@ -107,4 +107,19 @@ fn stops_at_first(whole: &Outcome, first: &Outcome, place: &str) {
             Verdict::Safe(_) => panic!("{place}: {} is proved although the run stopped", first.name),
         }
     }
+}
+
+/// Languages that have no word in common and never show it, and a query that a glance settles: what is proved stays
+/// proved although the other query is open for ever.
+#[test]
+fn a_query_that_stays_open_does_not_take_back_the_proof_of_another() {
+    let text =
+        include_str!("../../../examples/counting.rpds").to_owned() + "\nreach nothing: odd at more n\n";
+    let source = tepui_lang::source::Source::new("model", text.as_bytes());
+    let model = tepui_lang::rendezvous::read_rpds(&source, None).unwrap().model;
+    let options = Options { engine: Choice::Rendezvous, bound_limit: Some(vec![6]), ..Options::default() };
+    let mut outcome = tepui::verify_rendezvous(&model, &options, &Budget::unlimited());
+    let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
+    assert_eq!(statuses, [Status::Unknown, Status::Safe], "{:?}", outcome.properties);
+    self_check(&model.into(), &mut outcome).unwrap();
 }

@@ -145,9 +145,10 @@ fn engines_stop_at_any_moment() {
     let (count, tallies) = for_each_system(250, |seed, tally: &mut Tally| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x570b);
         let shape = shape_of(seed);
-        let model = if seed % 2 == 0 { small_model(&mut rng, shape) } else { symmetric_model(&mut rng, shape) };
+        let model =
+            if seed.is_multiple_of(2) { small_model(&mut rng, shape) } else { symmetric_model(&mut rng, shape) };
         let (truth, symmetry) = (Truth::of(&model), seed % 4 < 2);
-        let cores = if seed % 3 == 0 { Cores { threads: 2, grain: 1 } } else { Cores::new(1) };
+        let cores = if seed.is_multiple_of(3) { Cores { threads: 2, grain: 1 } } else { Cores::new(1) };
         let place = |name: &str| format!("seed {seed}, {name}");
         let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, cores };
         let shallow = closure::Options { view_depth: 1, ..searching };
@@ -164,7 +165,12 @@ fn engines_stop_at_any_moment() {
                 at_every_moment(&place("explicit"), &truth, tally, run);
             }
         }
-        let turns = delays::Options { delays: None, test_always: seed % 5 == 0, from_scratch: seed % 7 == 0, cores };
+        let turns = delays::Options {
+            delays: None,
+            test_always: seed.is_multiple_of(5),
+            from_scratch: seed.is_multiple_of(7),
+            cores,
+        };
         let run = || Box::new(Delays::new(ObservedPushdown::new(&model, 1, 1), turns)) as Box<dyn Engine>;
         at_every_moment(&place("delays"), &truth, tally, run);
         if let Some((evidence, views)) = all_views(&model) {
@@ -190,7 +196,7 @@ fn all_views(model: &Model) -> Option<(Evidence, u64)> {
 fn runs_stop_at_any_moment() {
     let (count, tallies) = for_each_system(120, |seed, tally: &mut Tally| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x4a17);
-        let model = if seed % 2 == 0 { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
+        let model = if seed.is_multiple_of(2) { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
         let truth = Truth::of(&model);
         for (engine, minimal) in [
             (Choice::Auto, None),
