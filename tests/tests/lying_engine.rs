@@ -58,7 +58,7 @@ fn run(violated: bool) -> (Model, Outcome) {
     let unreached = never(Some(handshake().init().shared.0), &vec![Some(0); threads]);
     let model = handshake().with_properties(vec![unreached]).unwrap();
     let properties = model.properties().iter().map(|property| property.name.clone()).collect();
-    let task = Task { properties, bound_limit: None, prove: true, list_views: false };
+    let task = Task { properties, bound_limit: None, prove: true, list_views: false, stop_at_first: false };
     let mut liar = Liar { model: model.clone(), violated };
     (model, drive(&mut liar, &task, &mut Budget::unlimited()))
 }

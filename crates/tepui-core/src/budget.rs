@@ -3,10 +3,15 @@
 //! Engines do not look at time, memory or signals. They count the work they do ([`Budget::spend`]) and are told when to
 //! stop; whoever watches the world holds a [`Stopper`]. Work is counted in images computed (successor states, automaton
 //! transitions), which makes it the same on every machine: races between engines are decided on it (see
-//! [`race()`](crate::race())), and it is what progress displays show.
+//! [`race()`](crate::race())), and it is what progress displays show. Whatever else takes time, such as noting the views
+//! of states or sorting a certificate, is no work, but looks at the limits as well ([`Budget::pass`]).
+//!
+//! A violation that was found is worth a moment more than the limits allow: its trace is built with a grace period
+//! ([`Budget::with_grace`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::race::Lane;
 
@@ -24,6 +29,8 @@ pub enum Limit {
     Bound = 4,
     /// Another engine answered with less work.
     Outrun = 5,
+    /// A violation was found, and the task was to stop there.
+    FirstViolation = 6,
 }
 
 impl Limit {
@@ -35,11 +42,12 @@ impl Limit {
             Self::Interrupt => "interrupted",
             Self::Bound => "bound-limit",
             Self::Outrun => "outrun",
+            Self::FirstViolation => "first-violation",
         }
     }
 
     fn from_flag(flag: u8) -> Option<Self> {
-        [Self::Time, Self::Memory, Self::Interrupt].into_iter().find(|&limit| limit as u8 == flag)
+        [Self::Time, Self::Memory, Self::Interrupt, Self::Outrun].into_iter().find(|&limit| limit as u8 == flag)
     }
 }
 
@@ -71,6 +79,52 @@ pub struct Progress {
 struct Flags {
     stop: AtomicU8,
     progress: Progress,
+    fuse: Option<Fuse>,
+}
+
+impl Flags {
+    /// Why the run must end.
+    fn limit(&self) -> Option<Limit> {
+        Limit::from_flag(self.stop.load(Ordering::Relaxed))
+    }
+
+    fn stop(&self, limit: Limit) {
+        let _ = self.stop.compare_exchange(0, limit as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+/// Ends a run at a chosen look at the limits; every call that counts work is one.
+#[derive(Debug)]
+struct Fuse {
+    looks_left: AtomicU64,
+    limit: Limit,
+}
+
+impl Fuse {
+    fn burn(&self, flags: &Flags) {
+        let left = self.looks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if left.is_err() {
+            flags.stop(self.limit);
+        }
+    }
+}
+
+/// How long a trace may go on being built after a limit was reached.
+const GRACE: Duration = Duration::from_millis(400);
+
+/// Whether limits are felt at once, or later. There is one grace period in a run, however many traces need it.
+#[derive(Clone, Copy, Default, Debug)]
+struct Grace {
+    granted: bool,
+    ends: Option<Instant>,
+}
+
+impl Grace {
+    fn allows(&mut self, limit: Limit) -> bool {
+        // Who is outrun has nothing to tell that the winner does not know.
+        let granted = self.granted && limit != Limit::Outrun;
+        granted && Instant::now() < *self.ends.get_or_insert_with(|| Instant::now() + GRACE)
+    }
 }
 
 /// The right to go on. Cloning gives a second budget with the same limits and the same progress.
@@ -80,6 +134,9 @@ pub struct Budget {
     lane: Option<Lane>,
     work: u64,
     next_look: u64,
+    /// How much effort that is no work may pass before the next look.
+    unhurried: u64,
+    grace: Grace,
 }
 
 /// Ends the runs of a budget from outside.
@@ -89,7 +146,12 @@ pub struct Stopper(Arc<Flags>);
 impl Stopper {
     /// Ends the run. The first reason given is the one reported.
     pub fn stop(&self, limit: Limit) {
-        let _ = self.0.stop.compare_exchange(0, limit as u8, Ordering::Relaxed, Ordering::Relaxed);
+        self.0.stop(limit);
+    }
+
+    /// Why the run was ended, if it was.
+    pub fn stopped(&self) -> Option<Limit> {
+        self.0.limit()
     }
 
     /// How far the run is.
@@ -107,6 +169,13 @@ impl Budget {
         Self::default()
     }
 
+    /// A budget that ends at a limit after so many looks, where every call that counts work is a look. It is for tests,
+    /// which stop engines at every moment.
+    pub fn stopping_after(looks: u64, limit: Limit) -> Self {
+        let fuse = Some(Fuse { looks_left: AtomicU64::new(looks), limit });
+        Self { flags: Arc::new(Flags { fuse, ..Flags::default() }), ..Self::default() }
+    }
+
     /// A handle to end the run from outside.
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.flags))
@@ -119,7 +188,15 @@ impl Budget {
 
     /// The same limits, for one participant of a race, who is credited with some work.
     pub(crate) fn in_lane(&self, lane: Lane, work: u64) -> Self {
-        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, next_look: 0 }
+        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, ..Self::default() }
+    }
+
+    /// Does something with limits that are felt a moment later, if they are reached; all calls share that moment.
+    pub fn with_grace<R>(&mut self, job: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.grace.granted, true);
+        let result = job(self);
+        self.grace.granted = before;
+        result
     }
 
     /// Counts work; an error means that the run must end now.
@@ -129,16 +206,32 @@ impl Budget {
         if self.work < self.next_look { Ok(()) } else { self.look() }
     }
 
+    /// Counts effort that takes time but is no work: it is the same for all engines, or differs between machines.
+    #[inline]
+    pub fn pass(&mut self, effort: u64) -> Result<(), Stop> {
+        if effort < self.unhurried {
+            self.unhurried -= effort;
+            return Ok(());
+        }
+        self.look()
+    }
+
     /// Looks at the flags at once.
     #[cold]
     pub fn look(&mut self) -> Result<(), Stop> {
-        self.next_look = self.work + LOOK_EVERY;
+        let pause = if self.flags.fuse.is_some() { 0 } else { LOOK_EVERY };
+        (self.next_look, self.unhurried) = (self.work + pause, pause);
         self.flags.progress.work.fetch_max(self.work, Ordering::Relaxed);
-        if let Some(lane) = &self.lane {
-            lane.report(self.work).map_err(Stop::Limit)?;
+        if let Some(fuse) = &self.flags.fuse {
+            fuse.burn(&self.flags);
         }
-        let flag = self.flags.stop.load(Ordering::Relaxed);
-        Limit::from_flag(flag).map_or(Ok(()), |limit| Err(Stop::Limit(limit)))
+        if let (Some(lane), None) = (&self.lane, self.flags.limit()) {
+            lane.report(self.work, || self.flags.limit().is_some()).map_err(Stop::Limit)?;
+        }
+        match self.flags.limit() {
+            Some(limit) if !self.grace.allows(limit) => Err(Stop::Limit(limit)),
+            _ => Ok(()),
+        }
     }
 
     /// Tells the progress display how far the engine is.
@@ -176,5 +269,31 @@ mod tests {
         budget.stopper().stop(Limit::Interrupt);
         let unnoticed = (0..).take_while(|_| budget.spend(1).is_ok()).count() as u64;
         assert!(unnoticed < LOOK_EVERY, "{unnoticed}");
+        let mut budget = Budget::unlimited();
+        budget.pass(1).unwrap();
+        budget.stopper().stop(Limit::Interrupt);
+        let unnoticed = (0..).take_while(|_| budget.pass(1).is_ok()).count() as u64;
+        assert!(unnoticed < LOOK_EVERY && budget.work() == 0, "{unnoticed}");
+    }
+
+    #[test]
+    fn a_budget_stops_at_the_look_that_was_chosen() {
+        let mut budget = Budget::stopping_after(2, Limit::Memory);
+        assert_eq!((budget.spend(1), budget.pass(1)), (Ok(()), Ok(())));
+        assert_eq!(budget.clone().spend(1), Err(Stop::Limit(Limit::Memory)));
+        assert_eq!((budget.stopper().stopped(), budget.look()), (Some(Limit::Memory), budget.spend(1)));
+    }
+
+    #[test]
+    fn grace_is_for_what_asks_for_it_and_ends() {
+        let mut budget = Budget::stopping_after(0, Limit::Time);
+        assert!(budget.look().is_err());
+        assert_eq!(budget.with_grace(Budget::look), Ok(()));
+        assert!(budget.look().is_err());
+        let start = Instant::now();
+        while budget.with_grace(Budget::look).is_ok() {
+            assert!(start.elapsed() < 3 * GRACE);
+        }
+        assert!(Budget::stopping_after(0, Limit::Outrun).with_grace(Budget::look).is_err());
     }
 }

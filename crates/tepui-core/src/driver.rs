@@ -22,6 +22,8 @@ pub struct Task {
     pub prove: bool,
     /// Whether the outcome lists the views that were reached.
     pub list_views: bool,
+    /// Whether the first violation ends the run, even if other properties are open. It matters where proofs are looked for.
+    pub stop_at_first: bool,
 }
 
 /// How many records are kept before those of long plateaus are thinned out.
@@ -124,9 +126,11 @@ impl Outcome {
         self
     }
 
-    /// Whether no property is left open.
+    /// Whether no property is left open, unless that is what was asked for.
     pub fn conclusive(&self) -> bool {
-        self.properties.iter().all(|property| property.verdict.status() != Status::Unknown)
+        let asked_for = Verdict::Unknown(Reason::Limit(Limit::FirstViolation));
+        let open = |verdict: &Verdict| verdict.status() == Status::Unknown && *verdict != asked_for;
+        !self.properties.iter().any(|property| open(&property.verdict))
     }
 
     /// The outcome of an engine that cannot be started on a model.
@@ -162,14 +166,49 @@ impl Outcome {
         answers(self) == answers(other)
     }
 
-    /// Takes back every answer, because another run does not agree.
+    /// What two runs say about a property, if one says that it holds and the other that it does not.
+    pub fn contradiction(&self, other: &Self) -> Option<String> {
+        let pairs = self.properties.iter().zip(&other.properties);
+        let differ = |(one, other): &(&PropertyOutcome, &PropertyOutcome)| {
+            one.verdict.claims().zip(other.verdict.claims()).is_some_and(|(one, other)| one != other)
+        };
+        let (one, another) = pairs.into_iter().find(differ)?;
+        let says = |holds: bool| if holds { "proves it" } else { "violates it" };
+        Some(format!(
+            "the engines do not agree about {}: {} {}, and {} {}",
+            one.name,
+            self.engine,
+            says(one.verdict.claims()?),
+            other.engine,
+            says(another.verdict.claims()?)
+        ))
+    }
+
+    /// Takes back every answer, because another run contradicts one of them.
     #[must_use]
-    pub fn disputed(mut self, other: &Self) -> Self {
-        let why = format!("the engines {} and {} do not agree", self.engine, other.engine);
+    pub fn disputed(mut self, why: &str) -> Self {
         for property in &mut self.properties {
-            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(why.clone()));
+            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(why.to_owned()));
         }
         self.cutoff = None;
+        self
+    }
+
+    /// The outcome of two runs: a violation that the other one found is a violation, unless nothing is open any more.
+    #[must_use]
+    pub(crate) fn joined_by(mut self, other: &Self) -> Self {
+        if let Some(why) = self.contradiction(other) {
+            return self.disputed(&why);
+        }
+        if self.conclusive() {
+            return self;
+        }
+        for (own, others) in self.properties.iter_mut().zip(&other.properties) {
+            if own.verdict.status() == Status::Unknown && others.verdict.status() == Status::Unsafe {
+                own.verdict = others.verdict.clone();
+                self.remarks.push(format!("the violation of {} was found by the engine {}", own.name, other.engine));
+            }
+        }
         self
     }
 
@@ -185,6 +224,7 @@ impl Outcome {
 pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outcome {
     let mut run = Run {
         verdicts: vec![None; task.properties.len()],
+        untraced: vec![None; task.properties.len()],
         engine,
         task,
         iterations: Vec::new(),
@@ -200,6 +240,9 @@ pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outco
             break reason;
         }
     };
+    if reason.is_some() && task.prove {
+        run.prove_some(budget);
+    }
     run.finish(reason, budget.work())
 }
 
@@ -207,6 +250,8 @@ struct Run<'a> {
     engine: &'a mut dyn Engine,
     task: &'a Task,
     verdicts: Vec<Option<Verdict>>,
+    /// For each property why a violation that was found has no trace.
+    untraced: Vec<Option<Stop>>,
     iterations: Vec<Iteration>,
     state_bytes: u64,
     start: Instant,
@@ -227,13 +272,17 @@ impl Run<'_> {
         }
         let round = self.engine.explore(budget);
         self.record(bound, &round);
-        if let Err(stop) = self.refute(&round, budget) {
+        let stopped = self.refute(&round, budget);
+        if self.task.prove && self.task.stop_at_first && self.verdicts.iter().any(Option::is_some) {
+            return Some(Some(Reason::Limit(Limit::FirstViolation)));
+        }
+        if let Err(stop) = stopped {
             return Some(Some(stop.into()));
         }
         if let Some(stop) = round.stopped.clone() {
             return Some(Some(stop.into()));
         }
-        if self.task.prove && self.verdicts.iter().all(Option::is_some) {
+        if self.task.prove && (0..self.verdicts.len()).all(|property| !self.is_open(property)) {
             return Some(None);
         }
         if let Some(limit) = limit.filter(|_| round.exhausted && !self.task.prove) {
@@ -285,14 +334,30 @@ impl Run<'_> {
         }
     }
 
+    /// Whether nothing is known about a property yet.
+    fn is_open(&self, property: usize) -> bool {
+        self.verdicts[property].is_none() && self.untraced[property].is_none()
+    }
+
+    /// Gets traces for violations that are new. An error is a limit; a trace that cannot be had otherwise is no reason to
+    /// leave the other properties open.
     fn refute(&mut self, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
+        let mut stopped = Ok(());
         for &property in &round.violated {
-            if self.verdicts[property].is_none() {
-                let (trace, bound) = self.engine.trace(property, budget)?;
-                self.verdicts[property] = Some(Verdict::Unsafe(Refuted::by(bound, trace)));
+            if !self.is_open(property) {
+                continue;
+            }
+            match budget.with_grace(|budget| self.engine.trace(property, budget)) {
+                Ok((trace, bound)) => self.verdicts[property] = Some(Verdict::Unsafe(Refuted::by(bound, trace))),
+                Err(stop) => {
+                    if matches!(stop, Stop::Limit(_)) {
+                        stopped = Err(stop.clone());
+                    }
+                    self.untraced[property] = Some(stop);
+                }
             }
         }
-        Ok(())
+        stopped
     }
 
     /// Asks for convergence where a test is due. `true`: every open property is proved.
@@ -305,18 +370,34 @@ impl Run<'_> {
         let evidence = self.engine.converged(budget);
         last.seconds = self.start.elapsed().as_secs_f64();
         let Some(evidence) = evidence?.map(Arc::new) else { return Ok(false) };
-        for verdict in self.verdicts.iter_mut().filter(|verdict| verdict.is_none()) {
-            *verdict = Some(Verdict::Safe(Proven::by(&evidence)));
+        for property in 0..self.verdicts.len() {
+            if self.is_open(property) && !round.violated.contains(&property) {
+                self.verdicts[property] = Some(Verdict::Safe(Proven::by(&evidence)));
+            }
         }
         Ok(true)
     }
 
+    /// Keeps what is proved although other properties are open.
+    fn prove_some(&mut self, budget: &mut Budget) {
+        let Ok(Some((proved, evidence))) = budget.with_grace(|budget| self.engine.proved(budget)) else { return };
+        let evidence = Arc::new(evidence);
+        for property in proved {
+            if self.is_open(property) {
+                self.verdicts[property] = Some(Verdict::Safe(Proven::by(&evidence)));
+            }
+        }
+    }
+
     fn finish(self, reason: Option<Reason>, work: u64) -> Outcome {
         let open = reason.unwrap_or(Reason::Limit(Limit::Bound));
-        let verdict = |verdict: Option<Verdict>| verdict.unwrap_or_else(|| Verdict::Unknown(open.clone()));
-        let names = self.task.properties.iter().cloned();
-        let properties = names.zip(self.verdicts.into_iter().map(verdict));
-        let properties: Vec<_> = properties.map(|(name, verdict)| PropertyOutcome { name, verdict }).collect();
+        let known = self.verdicts.into_iter().zip(self.untraced);
+        let verdict = |(name, (verdict, untraced)): (&String, (Option<Verdict>, Option<Stop>))| {
+            let untraced = untraced.map(|stop| Reason::Untraced { property: name.clone(), stop });
+            let verdict = verdict.unwrap_or_else(|| Verdict::Unknown(untraced.unwrap_or_else(|| open.clone())));
+            PropertyOutcome { name: name.clone(), verdict }
+        };
+        let properties: Vec<_> = self.task.properties.iter().zip(known).map(verdict).collect();
         let proved = properties.iter().any(|property| matches!(property.verdict, Verdict::Safe(_)));
         let open = properties.iter().any(|property| property.verdict.status() == Status::Unknown);
         let known = proved && self.engine.limits_schedules();
@@ -352,6 +433,7 @@ mod tests {
         converges_at: Option<u32>,
         violated_at: Option<u32>,
         stops_at: Option<u32>,
+        traceless: Option<Stop>,
         next: u32,
     }
 
@@ -387,6 +469,7 @@ mod tests {
         }
 
         fn trace(&mut self, _: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+            self.traceless.clone().map_or(Ok(()), Err)?;
             let start = State { shared: Shared(0), stacks: Vec::new() };
             let property = Property { name: "p".to_owned(), never: Vec::new() };
             let trace = tepui_cert::pushdown::Trace { model: Digest::of(b""), property, start, steps: Vec::new() };
@@ -403,14 +486,28 @@ mod tests {
     }
 
     fn script(views: &[u64]) -> Script {
-        Script { views: views.to_vec(), converges_at: None, violated_at: None, stops_at: None, next: 0 }
+        Script {
+            views: views.to_vec(),
+            converges_at: None,
+            violated_at: None,
+            stops_at: None,
+            traceless: None,
+            next: 0,
+        }
+    }
+
+    fn task(properties: usize, limit: Option<u32>) -> Task {
+        let properties = (0..properties).map(|number| format!("p{number}")).collect();
+        let bound_limit = limit.map(|limit| vec![limit]);
+        Task { properties, bound_limit, prove: true, list_views: false, stop_at_first: false }
     }
 
     fn run(mut engine: Script, properties: usize, limit: Option<u32>) -> Outcome {
-        let properties = (0..properties).map(|number| format!("p{number}")).collect();
-        let bound_limit = limit.map(|limit| vec![limit]);
-        let task = Task { properties, bound_limit, prove: true, list_views: false };
-        drive(&mut engine, &task, &mut Budget::unlimited())
+        drive(&mut engine, &task(properties, limit), &mut Budget::unlimited())
+    }
+
+    fn statuses(outcome: &Outcome) -> Vec<Status> {
+        outcome.properties.iter().map(|property| property.verdict.status()).collect()
     }
 
     #[test]
@@ -434,8 +531,7 @@ mod tests {
     #[test]
     fn a_violation_found_before_a_limit_is_kept() {
         let outcome = run(Script { stops_at: Some(2), violated_at: Some(2), ..script(&[1, 2, 3]) }, 2, None);
-        let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
-        assert_eq!(statuses, [Status::Unsafe, Status::Unknown]);
+        assert_eq!(statuses(&outcome), [Status::Unsafe, Status::Unknown]);
         assert!(
             matches!(&outcome.properties[0].verdict, Verdict::Unsafe(refuted) if refuted.bound().unwrap().first() == 2)
         );
@@ -445,9 +541,45 @@ mod tests {
     fn an_unsafe_property_does_not_end_the_proof_of_another() {
         let engine = Script { converges_at: Some(0), violated_at: Some(1), ..script(&[1, 2, 3, 3]) };
         let outcome = run(engine, 2, None);
-        let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
-        assert_eq!(statuses, [Status::Unsafe, Status::Safe]);
+        assert_eq!(statuses(&outcome), [Status::Unsafe, Status::Safe]);
         assert_eq!((outcome.status(), outcome.cutoff.map(|k| k.first())), (Status::Unsafe, Some(2)));
+    }
+
+    #[test]
+    fn a_violation_without_a_trace_is_told_and_never_proved() {
+        for (stop, rest) in
+            [(Stop::Limit(Limit::Memory), Status::Unknown), (Stop::GaveUp("the way is lost".to_owned()), Status::Safe)]
+        {
+            let traceless = Some(stop.clone());
+            let engine = Script { converges_at: Some(0), violated_at: Some(1), traceless, ..script(&[1, 2, 3, 3]) };
+            let outcome = run(engine, 2, None);
+            let untraced = Verdict::Unknown(Reason::Untraced { property: "p0".to_owned(), stop });
+            assert_eq!(outcome.properties[0].verdict, untraced);
+            assert_eq!((statuses(&outcome), outcome.conclusive()), (vec![Status::Unknown, rest], false));
+        }
+    }
+
+    #[test]
+    fn the_first_violation_ends_a_run_that_asks_for_no_more() {
+        let mut engine = Script { converges_at: Some(0), violated_at: Some(1), ..script(&[1, 2, 3, 3]) };
+        let task = Task { stop_at_first: true, ..task(2, None) };
+        let outcome = drive(&mut engine, &task, &mut Budget::unlimited());
+        assert_eq!(outcome.properties[1].verdict, Verdict::Unknown(Reason::Limit(Limit::FirstViolation)));
+        assert!(outcome.status() == Status::Unsafe && outcome.conclusive() && outcome.iterations.len() == 2);
+    }
+
+    #[test]
+    fn what_one_run_refutes_is_refuted_and_contradictions_show() {
+        let violated = || run(Script { violated_at: Some(1), ..script(&[1, 2, 2]) }, 2, Some(3));
+        let open = || run(script(&[1, 2, 2]), 2, Some(3));
+        let safe = || run(Script { converges_at: Some(2), ..script(&[1, 2, 2]) }, 2, Some(3));
+        let joined = open().joined_by(&violated());
+        assert_eq!((statuses(&joined), joined.remarks.len()), (vec![Status::Unsafe, Status::Unknown], 1));
+        assert_eq!(violated().joined_by(&open()).properties, violated().properties);
+        for disputed in [safe().joined_by(&violated()), violated().joined_by(&safe())] {
+            let doubt = |property: &PropertyOutcome| matches!(&property.verdict, Verdict::Unknown(Reason::SelfCheckFailed(why)) if why.contains("about p0"));
+            assert!(disputed.properties.iter().all(doubt) && disputed.cutoff.is_none(), "{disputed:?}");
+        }
     }
 
     #[test]

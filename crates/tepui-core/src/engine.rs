@@ -12,7 +12,7 @@ use crate::{Bound, Budget, Stop};
 /// engine that reaches views from below has more of them, one that approximates from above excludes more. Whenever it reports that a
 /// property is violated, [`trace`](Self::trace) is called for that property. [`converged`](Self::converged) is called
 /// when the round says that a test is due, and at no other time. After a [`Stop`], nothing is called but `trace`, for
-/// violations that the interrupted bound had found already, and `obstacles`.
+/// violations that the interrupted bound had found already, `proved`, and what only tells what is known.
 pub trait Engine {
     /// The engine's name on the command line.
     fn name(&self) -> &'static str;
@@ -38,6 +38,12 @@ pub trait Engine {
 
     /// Asked when a round says so: evidence that no larger bound shows anything new, if there is any.
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
+
+    /// Asked when a run ends with open properties: evidence for some of them, given by their indices, where a proof of
+    /// one does not depend on the others.
+    fn proved(&mut self, _budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        Ok(None)
+    }
 
     /// A trace to a violation of the property with this index, and the smallest bound that shows it, if the bound
     /// is one that schedules can be measured by.

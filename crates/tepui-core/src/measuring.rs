@@ -32,6 +32,10 @@ impl Engine for Measuring {
         self.engine.stored()
     }
 
+    fn limits_schedules(&self) -> bool {
+        self.engine.limits_schedules()
+    }
+
     fn next_bound(&self) -> Bound {
         self.engine.next_bound()
     }
@@ -39,7 +43,7 @@ impl Engine for Measuring {
     fn explore(&mut self, budget: &mut Budget) -> Round {
         let round = self.engine.explore(budget);
         self.reached = round.views == self.views;
-        Round { test_due: self.reached, ..round }
+        Round { test_due: self.reached && round.stopped.is_none(), ..round }
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -56,5 +60,13 @@ impl Engine for Measuring {
 
     fn violating(&self) -> Vec<String> {
         self.engine.violating()
+    }
+
+    fn obstacles(&self) -> Vec<String> {
+        self.engine.obstacles()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.engine.remarks()
     }
 }

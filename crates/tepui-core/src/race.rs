@@ -1,10 +1,13 @@
 //! Several engines side by side; the first answer counts, and it is the same one every time.
 //!
 //! Wall clocks are not reproducible, so the race is decided on the clock of work: the conclusive engine with the least
-//! [`Budget::work`] wins, ties go to the one that was named first. When an engine has answered with work w, the others
+//! [`Budget::work`] wins, ties go to the one that was named first. Conclusive is who has decided every property. When an engine has answered with work w, the others
 //! may go on only while they have done less than w themselves: whoever is still running then cannot win any more. With
 //! one core the runners take turns, so that no one is ever far ahead: the same engines see the same work, and the
 //! same one wins.
+//!
+//! Where no engine is conclusive, what each of them has found out counts: a property that any of them refuted is
+//! refuted. Engines that contradict each other show a defect, and none of their answers is given.
 
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
@@ -38,8 +41,8 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Tells the others how much work was done; waits while it is another's turn.
-    pub(crate) fn report(&self, work: u64) -> Result<(), Limit> {
+    /// Tells the others how much work was done; waits while it is another's turn, unless the run is stopped.
+    pub(crate) fn report(&self, work: u64, stopped: impl Fn() -> bool) -> Result<(), Limit> {
         let mut runners = self.runners();
         runners[self.index].work = work;
         self.course.moved.notify_all();
@@ -47,7 +50,7 @@ impl Lane {
             if self.beaten(&runners) {
                 return Err(Limit::Outrun);
             }
-            if !self.course.take_turns || !self.far_ahead(&runners) {
+            if !self.course.take_turns || !self.far_ahead(&runners) || stopped() {
                 return Ok(());
             }
             let waited = self.course.moved.wait_timeout(runners, Duration::from_millis(100));
@@ -94,15 +97,16 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// Runs all entrants and returns the winner's outcome. Without a conclusive one, the first of those that decided the
-/// most properties speaks. `cores` is how many may run at the same time.
+/// Runs all entrants and returns the winner's outcome. Without a conclusive one, the first of those that proved
+/// something, or else decided the most properties, speaks, and for the others as well. `cores` is how many may run at the
+/// same time.
 pub fn race(entrants: Vec<Entrant<'_>>, budget: &Budget, cores: usize) -> Option<Outcome> {
     let start = |entrant: &Entrant<'_>| Runner { work: entrant.after, ..Runner::default() };
     let runners = Mutex::new(entrants.iter().map(start).collect());
     let handicaps = entrants.iter().any(|entrant| entrant.after > 0);
     let take_turns = cores < entrants.len() || handicaps;
     let course = Arc::new(Course { runners, moved: Condvar::new(), take_turns });
-    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+    let mut outcomes: Vec<Outcome> = std::thread::scope(|scope| {
         let lanes = (0..).map(|index| Lane { course: Arc::clone(&course), index });
         let handles: Vec<_> =
             (entrants.into_iter().zip(lanes)).map(|(run, lane)| scope.spawn(|| run_in(run, lane, budget))).collect();
@@ -110,7 +114,8 @@ pub fn race(entrants: Vec<Entrant<'_>>, budget: &Budget, cores: usize) -> Option
         outcomes.collect()
     });
     let index = winner(&outcomes)?;
-    outcomes.into_iter().nth(index)
+    let first = outcomes.remove(index);
+    Some(outcomes.iter().fold(first, Outcome::joined_by))
 }
 
 fn run_in(run: Entrant<'_>, lane: Lane, budget: &Budget) -> Outcome {
@@ -137,7 +142,9 @@ fn winner(outcomes: &[Outcome]) -> Option<usize> {
     };
     let conclusive = outcomes.iter().enumerate().filter(|(_, outcome)| outcome.conclusive());
     let first = conclusive.min_by_key(|&(index, outcome)| (outcome.work, index)).map(|(index, _)| index);
-    first.or_else(|| (0..outcomes.len()).max_by_key(|&index| (decided(&outcomes[index]), Reverse(index))))
+    // One certificate is all that an outcome can hold, so whoever has it has to speak.
+    let merits = |&index: &usize| (outcomes[index].evidence().is_some(), decided(&outcomes[index]), Reverse(index));
+    first.or_else(|| (0..outcomes.len()).max_by_key(merits))
 }
 
 #[cfg(test)]

@@ -71,6 +71,13 @@ pub enum Reason {
     Limit(Limit),
     /// The engine saw that it would not get any further.
     GaveUp(String),
+    /// A violation of the property was found, but there was no time, or no way, to build its trace.
+    Untraced {
+        /// The property.
+        property: String,
+        /// What was in the way.
+        stop: Stop,
+    },
     /// The engine does not apply to this model.
     NotApplicable(String),
     /// The answer did not survive the independent check. This is a defect of Tepui.
@@ -118,6 +125,15 @@ impl Status {
 }
 
 impl Verdict {
+    /// Whether the property is said to hold, if anything is said: a violation without a trace is no verdict, but a claim.
+    pub(crate) fn claims(&self) -> Option<bool> {
+        match self {
+            Self::Safe(_) => Some(true),
+            Self::Unsafe(_) | Self::Unknown(Reason::Untraced { .. }) => Some(false),
+            Self::Unknown(_) => None,
+        }
+    }
+
     /// The verdict without what it holds.
     pub fn status(&self) -> Status {
         match self {

@@ -15,6 +15,9 @@ use crate::system::System;
 /// caches still hold what the steps have touched.
 const PIECES: usize = 64;
 
+/// About how many images are computed before states are numbered.
+const IMAGES_AT_ONCE: usize = 1 << 20;
+
 /// So many new states are worth a pass of their own over the views; fewer can wait for more of them.
 pub const WORTH_OBSERVING: usize = 1 << 16;
 
@@ -50,6 +53,8 @@ pub struct Explorer<S> {
     pub images: u64,
     /// The threads that share the work.
     pub crew: Crew,
+    /// How many images a job had on average when this was seen last.
+    branching: usize,
 }
 
 /// What one piece of work brings.
@@ -64,7 +69,7 @@ struct Piece<'j, J> {
 impl<S: System> Explorer<S> {
     /// An explorer that has found nothing yet.
     pub fn new(system: S, crew: Crew) -> Self {
-        Self { states: PackedSet::new(system.fields()), system, images: 0, crew }
+        Self { states: PackedSet::new(system.fields()), system, images: 0, crew, branching: 1 }
     }
 
     /// Finds the initial state, which gets the number 0.
@@ -89,10 +94,17 @@ impl<S: System> Explorer<S> {
             found.push(all);
             return stopped;
         }
-        for jobs in jobs.chunks(batch_size(jobs.len(), self.states.width(), &self.crew)) {
-            let before = self.images;
+        let most = batch_size(jobs.len(), self.states.width(), &self.crew);
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            // States with very many successors would need much memory and time before limits are looked at.
+            let size = most.min((IMAGES_AT_ONCE / self.branching).max(1)).min(rest.len());
+            let (jobs, before) = (&rest[..size], self.images);
+            rest = &rest[size..];
             self.together(jobs, visitor, found, budget)?;
-            budget.spend(jobs.len() as u64 + self.images - before)?;
+            let images = self.images - before;
+            self.branching = (images as usize / size).max(1);
+            budget.spend(size as u64 + images)?;
         }
         Ok(())
     }
@@ -125,10 +137,11 @@ impl<S: System> Explorer<S> {
                 }
                 let (state, new) = self.states.insert(row);
                 visitor.grown(self.states.len());
+                // A state that is stored is one that the visitor has heard of, even if the run ends here.
+                visitor.image(job, state, place, found);
                 if new && !self.system.knows(row) {
                     self.system.learn(row, budget)?;
                 }
-                visitor.image(job, state, place, found);
             }
             visitor.done(job, enabled, found);
         }
@@ -157,7 +170,7 @@ impl<S: System> Explorer<S> {
         }
         let added = self.states.add(batches, &self.crew, true);
         visitor.grown(self.states.len());
-        self.learn_from(first, budget)?;
+        let learned = self.learn_from(first, budget);
         let told = &*visitor;
         found.extend(self.crew.map((0..).zip(pieces).collect(), |(number, piece): (usize, Piece<'_, _>)| {
             let numbers = added.numbers(number);
@@ -172,7 +185,7 @@ impl<S: System> Explorer<S> {
             found
         }));
         self.states.recycle(added);
-        Ok(())
+        learned
     }
 
     fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Piece<'j, V::Job>, Batch) {
@@ -230,34 +243,43 @@ fn batch_size(jobs: usize, width: usize, crew: &Crew) -> usize {
 }
 
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
-/// ones are numbered in the order of the states.
+/// ones are numbered in the order of the states. If it has to stop, the rows made so far are in the set.
 pub fn number_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
     crew: &Crew,
+    budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
-) -> Vec<u32> {
+) -> Result<Vec<u32>, Stop> {
     let mut numbers = Vec::with_capacity(which.len());
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
         let batches = make_rows(states, which, into, crew, &make);
         into.insert_all(batches, crew).into_iter().for_each(|part| numbers.extend(part));
+        budget.pass(which.len() as u64)?;
     }
-    numbers
+    Ok(numbers)
 }
 
-/// The same without the numbers.
+/// The same without the numbers; returns how many states had their rows made.
 pub fn add_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
     crew: &Crew,
+    budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
-) {
+) -> (usize, Result<(), Stop>) {
+    let mut made = 0;
     for which in which.chunks(batch_size(which.len(), 1, crew)) {
         let batches = make_rows(states, which, into, crew, &make);
         into.add_all(batches, crew);
+        made += which.len();
+        if let Err(stop) = budget.pass(which.len() as u64) {
+            return (made, Err(stop));
+        }
     }
+    (made, Ok(()))
 }
 
 fn make_rows(

@@ -300,6 +300,7 @@ pub fn limit_text(limit: Limit) -> &'static str {
         Limit::Interrupt => "interrupted",
         Limit::Bound => "the bound limit was reached",
         Limit::Outrun => "another engine answered first",
+        Limit::FirstViolation => "the run stopped at the first violation",
     }
 }
 
@@ -311,6 +312,10 @@ pub(crate) fn reason_text(reason: &Reason, resource: &str) -> String {
         }
         Reason::Limit(limit) => limit_text(*limit).to_owned(),
         Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
+        Reason::Untraced { property, stop } => {
+            let why = reason_text(&stop.clone().into(), resource);
+            format!("a violation of {property} was found, but its schedule was not worked out: {why}")
+        }
         Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
     }
 }
@@ -318,7 +323,8 @@ pub(crate) fn reason_text(reason: &Reason, resource: &str) -> String {
 fn next_steps(report: &Report<'_>) -> Vec<String> {
     let outcome = report.outcome;
     let reason = outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Unknown(reason) => Some(reason),
+        Verdict::Unknown(Reason::Untraced { stop, .. }) => Some(Reason::from(stop.clone())),
+        Verdict::Unknown(reason) => Some(reason.clone()),
         Verdict::Safe(_) | Verdict::Unsafe(_) => None,
     });
     let mut next = Vec::new();
@@ -332,6 +338,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Bound)) => next.push("raise --bound-limit, or leave it out".to_owned()),
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
+        Some(Reason::Limit(Limit::FirstViolation)) => {
+            next.push("leave out --stop-at-first to decide the other properties as well".to_owned());
+        }
         Some(Reason::Limit(Limit::Interrupt)) => {
             let bound = if report.proving { ", --bound-limit K at a bound" } else { "" };
             next.push(format!("--timeout DURATION stops by itself{bound}"));

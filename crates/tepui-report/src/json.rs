@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Verdict};
+use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Stop, Verdict};
 use tepui_model::Model;
 
 use crate::invariant::Invariant;
@@ -151,8 +151,8 @@ fn of_program(run: &Run) -> (Value, Value) {
 fn reason(verdict: &Verdict, resource: &str) -> Option<Value> {
     let Verdict::Unknown(reason) = verdict else { return None };
     let kind = match reason {
-        Reason::Limit(limit) => limit.word(),
-        Reason::GaveUp(_) => "gave-up",
+        Reason::Limit(limit) | Reason::Untraced { stop: Stop::Limit(limit), .. } => limit.word(),
+        Reason::GaveUp(_) | Reason::Untraced { stop: Stop::GaveUp(_), .. } => "gave-up",
         Reason::NotApplicable(_) => "not-applicable",
         Reason::SelfCheckFailed(_) => "self-check-failed",
     };

@@ -140,6 +140,7 @@ pub fn verify_program(
         bound_limit: Some(vec![compiling.max_threads]),
         prove: options.prove,
         list_views: options.list_views,
+        stop_at_first: options.stop_at_first,
     };
     if !creates_threads(program, compiling.reduce) {
         let compiled = match compiling.compile_within(program, 1, budget) {
@@ -185,8 +186,12 @@ impl Verified {
 
 fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget: &Budget) -> Outcome {
     let call_return = compiling.call_return.map(|relation| Arc::new(compiled.call_return(relation)));
-    let options = &Options { call_return, ..options.clone() };
-    let task = || Task { properties: Vec::new(), bound_limit: None, prove: true, list_views: false };
+    // That there are too few places is no violation to stop at.
+    let bounded = compiled.model.properties().iter().any(|property| property.name == THREAD_LIMIT);
+    let stop_at_first = options.stop_at_first && !bounded;
+    let options = &Options { call_return, stop_at_first, ..options.clone() };
+    let task =
+        || Task { properties: Vec::new(), bound_limit: None, prove: true, list_views: false, stop_at_first: false };
     // A program has no matching that could be wrong.
     verify(&compiled.model, options, budget)
         .unwrap_or_else(|wrong| Outcome::not_applicable("auto", "symbols", &task(), &wrong.to_string()))
@@ -326,6 +331,7 @@ impl Creating<'_> {
             // Bounded exploration goes on with more threads.
             Reason::Limit(Limit::Bound) if !self.options.prove => None,
             Reason::Limit(limit) => Some(Stop::Limit(limit)),
+            Reason::Untraced { stop, .. } => Some(stop),
             Reason::GaveUp(why) | Reason::NotApplicable(why) | Reason::SelfCheckFailed(why) => Some(Stop::GaveUp(why)),
         }
     }

@@ -41,6 +41,7 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
         bound_limit: options.bound_limit.clone(),
         prove: options.prove,
         list_views: false,
+        stop_at_first: options.stop_at_first,
     };
     let obstacles = Mutex::new(Vec::new());
     let languages = |after: u64| {

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use tepui_core::{Budget, Engine, Entrant, Evidence, Measuring, Outcome, Status, Task, drive, race};
+use tepui_core::{Budget, Engine, Entrant, Evidence, Measuring, Outcome, Task, drive, race};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
 use tepui_engines::crew::{Cores, Crew};
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
-use tepui_engines::pushdown::finite_context::finite_context;
+use tepui_engines::pushdown::finite_context::finite_context_within;
 use tepui_engines::pushdown::generators::Pairs;
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::symmetry::Symmetry;
@@ -63,6 +63,8 @@ pub struct Options {
     pub prove: bool,
     /// Whether to list the views.
     pub list_views: bool,
+    /// Whether the first violation ends the run, although other properties are open.
+    pub stop_at_first: bool,
     /// How many symbols of each stack a view shows; only closure and delays know more than one.
     pub view_depth: usize,
     /// The depth at which the generator test cuts stacks, to begin with.
@@ -91,6 +93,7 @@ impl Default for Options {
             bound_limit: None,
             prove: true,
             list_views: false,
+            stop_at_first: false,
             view_depth: 1,
             z_depth: 1,
             symmetry: true,
@@ -138,6 +141,7 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
         bound_limit: options.bound_limit.clone(),
         prove: options.prove,
         list_views: options.list_views,
+        stop_at_first: options.stop_at_first,
     };
     let run = Run { model, options, task: &task, budget };
     Ok(match options.minimal.filter(|_| options.engine == Choice::Auto && options.prove) {
@@ -235,7 +239,7 @@ impl<'a> Run<'a> {
     }
 
     fn contexts(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
-        let finite = finite_context(&Compiled::new(self.model));
+        let finite = self.finite_context()?;
         let infinite = finite.iter().position(|&finite| !finite);
         let explicit = |name, states, views| match infinite {
             Some(thread) => Err(Box::new(refuse(self.model, thread, choice, self.task))),
@@ -250,6 +254,12 @@ impl<'a> Run<'a> {
                 Ok(explicit("contexts-explicit", true, true).into_iter().flatten().chain([self.symbolic(0)]).collect())
             }
         }
+    }
+
+    /// For each thread whether its contexts are finite; the error is the outcome if a limit is reached before.
+    fn finite_context(&self) -> Result<Vec<bool>, Box<Outcome>> {
+        let finite = finite_context_within(&Compiled::new(self.model), &mut self.budget.clone());
+        finite.map_err(|stop| Box::new(Outcome::without_answer("contexts", "contexts", self.task, &stop.into())))
     }
 
     /// An answer with the smallest bound: closure runs beside the engine that knows bounds. If closure is first, the
@@ -269,26 +279,24 @@ impl<'a> Run<'a> {
             return first;
         }
         let views = first.iterations.last().map_or(0, |last| last.views);
-        let known =
-            first.evidence().filter(|_| first.status() == Status::Safe).map(|evidence| (evidence.clone(), views));
-        let second = match known {
-            Some(known) => self.up_to(minimal, known),
+        let second = match first.evidence() {
+            Some(evidence) => self.up_to(minimal, (evidence.clone(), views)).unwrap_or_else(|refused| *refused),
             None => self.chosen(choice),
         };
-        if !second.conclusive() {
-            return first.with_bounds_of(&second);
+        if let Some(why) = first.contradiction(&second) {
+            return first.disputed(&why);
         }
-        match first.agrees_with(&second) {
+        match second.conclusive() {
             true => second,
-            false => first.disputed(&second),
+            false => first.with_bounds_of(&second),
         }
     }
 
     /// The bounded engine, up to the bound at which it has reached all views.
-    fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Outcome {
+    fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Result<Outcome, Box<Outcome>> {
         let Self { model, options, task, budget } = *self;
-        let finite = finite_context(&Compiled::new(model)).into_iter().all(|finite| finite);
-        options.cores.run(|| {
+        let finite = self.finite_context()?.into_iter().all(|finite| finite);
+        Ok(options.cores.run(|| {
             let engine: Box<dyn Engine> = match minimal {
                 Minimal::Delays => {
                     let chosen =
@@ -303,7 +311,7 @@ impl<'a> Run<'a> {
                 }
             };
             drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
-        })
+        }))
     }
 }
 

@@ -193,7 +193,13 @@ fn a_system_that_is_no_pushdown_model() {
             assert_eq!(engine.views(), expected, "{rounds} rounds, {delays} delays");
         }
     }
-    let task = Task { properties: vec!["p".to_owned()], bound_limit: None, prove: true, list_views: true };
+    let task = Task {
+        properties: vec!["p".to_owned()],
+        bound_limit: None,
+        prove: true,
+        list_views: true,
+        stop_at_first: false,
+    };
     let outcome = drive(&mut updates(None), &task, &mut Budget::unlimited());
     assert_eq!((outcome.status(), outcome.views.len()), (Status::Safe, 3));
     assert_eq!(outcome.cutoff.unwrap().amounts(), [2, 2]);

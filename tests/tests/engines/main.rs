@@ -8,6 +8,8 @@ mod agreement;
 mod contexts;
 mod delays;
 mod families;
+mod properties;
+mod stopped;
 
 use std::panic::resume_unwind;
 

@@ -57,7 +57,8 @@ impl Closure {
         let Pushdown { compiled, symmetry, .. } = system;
         if self.search.flat {
             let mut views = Obligations::new(compiled, symmetry, 1);
-            views.add(system, states, &(0..states.len() as u32).collect::<Vec<_>>(), crew);
+            let all: Vec<_> = (0..states.len() as u32).collect();
+            let _ = views.add(system, states, &all, crew, &mut Budget::unlimited());
             return views.list(compiled, symmetry, violating);
         }
         reported.list(compiled, symmetry, violating)
@@ -97,15 +98,15 @@ impl Engine for Closure {
             steps: self.search.explorer.images,
             state_bytes: self.search.bytes(),
             violated: violated.map(|(property, _)| property).collect(),
-            exhausted: self.search.exhausted(),
-            test_due: self.search.closed().is_some(),
+            exhausted: stopped.is_none() && self.search.exhausted(),
+            test_due: stopped.is_none() && self.search.closed().is_some(),
             open: self.search.open() as u64,
             stopped,
             ..Round::default()
         }
     }
 
-    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
         let states = std::mem::replace(&mut self.search.explorer.states, PackedSet::new([1]));
         if self.search.flat {
@@ -128,10 +129,10 @@ impl Engine for Closure {
             depth => format!("the views reached, of depth {depth}, are closed under every step"),
         };
         let lemma = match self.search.flat {
-            true => Obligations::flat_lemma(system, states, crew),
+            true => Obligations::flat_lemma(system, states, crew, budget)?,
             false => {
                 drop(states);
-                last.into_lemma(compiled, symmetry, crew)
+                last.into_lemma(compiled, symmetry, crew, budget)?
             }
         };
         let found = evidence(compiled, lemma, "closure", because);
@@ -143,7 +144,7 @@ impl Engine for Closure {
         let path = trace::fewest_contexts(explorer, property, budget)?;
         let (steps, Pushdown { compiled, symmetry, .. }) = (explorer.real_steps(&path), &explorer.system);
         let found = in_real_threads(&compiled.model, property, symmetry, steps, budget)?;
-        Ok((shorten(&compiled.model, found, budget)?.into(), None))
+        Ok((shorten(&compiled.model, found, budget).into(), None))
     }
 
     fn views(&self) -> Vec<String> {

@@ -28,7 +28,6 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};
 
 use crate::crew::Crew;
@@ -36,11 +35,15 @@ use crate::explorer::{Explorer, Visitor};
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::obligations::Obligations;
 use crate::pushdown::stacks::Stacks;
+use crate::pushdown::suspects::Suspects;
 use crate::pushdown::system::{Locals as _, Pushdown};
 use crate::symmetry::Symmetry;
 
 /// The fewest and the most states that are expanded before obligations are looked at again.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
+
+/// The most views that are compared with the properties before limits are looked at.
+const REPORTED_AT_ONCE: usize = 1 << 14;
 
 /// A state to be expanded, with a bit for each depth at which it is the first to show its view.
 type Candidate = (u32, u64);
@@ -96,7 +99,8 @@ impl Search {
     pub fn new(compiled: Compiled, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
         let violated = vec![false; compiled.model.properties().len()];
         let locals = Stacks::new(&compiled);
-        let (flat, suspects) = (depth <= 1 && compiled.is_flat(), Suspects::of(&compiled, &symmetry));
+        let flat = depth <= 1 && compiled.is_flat();
+        let suspects = Suspects::of(&compiled, &symmetry, compiled.model.properties());
         Self {
             flat,
             suspects,
@@ -180,17 +184,17 @@ impl Search {
             depth.has_expanded(batch.iter().filter(|(_, depths)| depths & 1 << index != 0).count());
         }
         let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
-        match self.flat {
-            true => self.queue(&found),
-            false => self.sort_in(&found),
+        let stopped = stopped.map_or_else(|| self.sort_in(&found, budget), Err);
+        if let Err(stop) = stopped.and_then(|()| self.report_views(budget)) {
+            // A violation may be among what was found last.
+            let _ = budget.with_grace(|budget| self.note(&found, budget));
+            return Err(stop);
         }
-        self.report_views();
-        stopped.map_or(Ok(()), Err)?;
         for index in (0..self.depths.len()).filter(|_| !self.flat) {
             let first = batch.iter().filter(|(_, depths)| depths & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
             let Explorer { system, states, crew, .. } = &self.explorer;
-            let views = self.depths[index].add(system, states, &first, crew);
+            let views = self.depths[index].add(system, states, &first, crew, budget)?;
             self.depths[index].look_at(&views, &system.compiled, &system.symmetry, crew, budget)?;
         }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
@@ -206,15 +210,28 @@ impl Search {
         }
     }
 
+    /// New states, of which the run ends before they are sorted in: their views have been reached all the same.
+    fn note(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        let Explorer { system, states, crew, .. } = &self.explorer;
+        if let Some(reported) = self.depths.first_mut().filter(|_| !self.flat) {
+            reported.add(system, states, found, crew, budget)?;
+        }
+        self.report_views(budget)
+    }
+
     /// New states: those with a view of their own in this stage are to be expanded, the others wait.
-    fn sort_in(&mut self, found: &[u32]) {
-        let Some(last) = self.depths.len().checked_sub(1) else { return };
-        let mut candidates = self.add(last, found);
+    fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        if self.flat {
+            self.queue(found);
+            return Ok(());
+        }
+        let Some(last) = self.depths.len().checked_sub(1) else { return Ok(()) };
+        let mut candidates = self.add(last, found, budget)?;
         let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
         let mut urgent = vec![false; states.len()];
         for index in 0..last {
             let (first, Explorer { system, states: all, crew, .. }) = (self.depths[index].views.len(), &self.explorer);
-            let numbers = self.depths[index].add(system, all, &states, crew);
+            let numbers = self.depths[index].add(system, all, &states, crew, budget)?;
             for (place, new) in first_shown(&numbers, first) {
                 urgent[place] |= self.depths[index].wants(numbers[place]);
                 candidates[place].1 |= u64::from(new) << index;
@@ -225,20 +242,21 @@ impl Search {
         for (candidate, urgent) in candidates.into_iter().zip(urgent) {
             if urgent { self.urgent.push_back(candidate) } else { self.ordinary.push_back(candidate) }
         }
+        Ok(())
     }
 
     /// Adds the views of states that have not been expanded, at the last depth; returns those that are the first to show
     /// theirs, the rest wait.
-    fn add(&mut self, last: usize, which: &[u32]) -> Vec<Candidate> {
+    fn add(&mut self, last: usize, which: &[u32], budget: &mut Budget) -> Result<Vec<Candidate>, Stop> {
         let first = self.depths[last].views.len();
         let Explorer { system, states, crew, .. } = &self.explorer;
-        let numbers = self.depths[last].add(system, states, which, crew);
+        let numbers = self.depths[last].add(system, states, which, crew, budget)?;
         let mut candidates = Vec::new();
         for (place, new) in first_shown(&numbers, first) {
             if new { candidates.push((which[place], 1 << last)) } else { self.waiting.push(which[place]) }
         }
         self.depths[last].will_expand(candidates.len());
-        candidates
+        Ok(candidates)
     }
 
     /// Begins a stage: its depth is one more at which a proof may succeed.
@@ -252,8 +270,7 @@ impl Search {
         let count = self.explorer.states.len() as u32;
         if self.flat {
             self.queue(&(0..count).collect::<Vec<_>>());
-            self.report_views();
-            return Ok(());
+            return self.report_views(budget);
         }
         let waiting = match last {
             0 => (0..count).collect(),
@@ -263,38 +280,49 @@ impl Search {
         waiting.iter().for_each(|&state| expanded[state as usize] = false);
         let expanded: Vec<u32> = (0..count).filter(|&state| expanded[state as usize]).collect();
         let Explorer { system, states, crew, .. } = &self.explorer;
-        self.depths[last].add(system, states, &expanded, crew);
+        self.depths[last].add(system, states, &expanded, crew, budget)?;
         let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
-        let wanted = self.wanted(&waiting);
+        let wanted = self.wanted(&waiting, budget)?;
         for (state, wanted) in waiting.into_iter().zip(wanted) {
             if wanted { urgent.push(state) } else { ordinary.push(state) }
         }
-        self.urgent = self.add(last, &urgent).into();
-        self.ordinary = self.add(last, &ordinary).into();
-        self.report_views();
+        self.urgent = self.add(last, &urgent, budget)?.into();
+        self.ordinary = self.add(last, &ordinary, budget)?.into();
+        self.report_views(budget)?;
         let Explorer { system, crew, .. } = &self.explorer;
         self.depths[last].look_at(&shown, &system.compiled, &system.symmetry, crew, budget)
     }
 
     /// Which states show views with open obligations at some smaller depth.
-    fn wanted(&mut self, states: &[u32]) -> Vec<bool> {
+    fn wanted(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
         let mut wanted = vec![false; states.len()];
         for depth in self.depths.iter_mut().rev().skip(1).filter(|depth| depth.open() > 0) {
             let Explorer { system, states: all, crew, .. } = &self.explorer;
-            let numbers = depth.add(system, all, states, crew);
+            let numbers = depth.add(system, all, states, crew, budget)?;
             wanted.iter_mut().zip(numbers).for_each(|(wanted, view)| *wanted |= depth.wants(view));
         }
-        wanted
+        Ok(wanted)
     }
 
     /// Brings the number of views and the violations up to date.
-    fn report_views(&mut self) {
+    fn report_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let Some(reported) = self.depths.first() else { return Ok(()) };
+        let views = if self.flat { self.explorer.states.len() } else { reported.views.len() };
+        let new: Vec<_> = (self.reported..views as u32).collect();
+        for new in new.chunks(REPORTED_AT_ONCE) {
+            self.report(new);
+            budget.pass(new.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Counts views that are new, and looks for violations among them.
+    fn report(&mut self, new: &[u32]) {
         let Pushdown { compiled, symmetry, locals } = &self.explorer.system;
         let Some(reported) = self.depths.first() else { return };
         let views = if self.flat { &self.explorer.states } else { &reported.views };
-        let new: Vec<_> = (self.reported..views.len() as u32).collect();
-        let parts = self.explorer.crew.cut(&new, |piece| {
+        let parts = self.explorer.crew.cut(new, |piece| {
             let (mut count, mut violated) = (0_u64, self.violated.clone());
             let mut view = vec![0; views.width()];
             for &number in piece {
@@ -314,50 +342,11 @@ impl Search {
             }
             (count, violated)
         });
-        self.reported = views.len() as u32;
+        self.reported += new.len() as u32;
         for (count, violated) in parts {
             self.view_count = self.view_count.saturating_add(count);
             self.violated.iter_mut().zip(violated).for_each(|(known, violated)| *known |= violated);
         }
-    }
-}
-
-/// Views that may violate something, known by a single cell: most can be passed over.
-struct Suspects {
-    shared: Vec<bool>,
-    /// For each thread its symbols.
-    tops: Vec<Vec<bool>>,
-    /// Whether some pattern covers everything.
-    all: bool,
-}
-
-impl Suspects {
-    fn of(compiled: &Compiled, symmetry: &Symmetry) -> Self {
-        let threads = compiled.model.threads();
-        let symbols = threads.iter().map(|thread| vec![false; thread.symbol_count() as usize]);
-        let shared = vec![false; compiled.shared_count() as usize];
-        let numbers: FxHashMap<_, _> = (0..compiled.shared_count()).map(|n| (compiled.shared(n), n)).collect();
-        let mut suspects = Self { shared, tops: symbols.collect(), all: false };
-        for pattern in compiled.model.properties().iter().flat_map(|property| &property.never) {
-            let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
-            match (top, pattern.shared) {
-                (Some((thread, top)), _) => {
-                    let alike = (0..threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
-                    alike.for_each(|other| suspects.tops[other][top.0 as usize] = true);
-                }
-                (None, Some(wanted)) => {
-                    numbers.get(&wanted).into_iter().for_each(|&shared| suspects.shared[shared as usize] = true);
-                }
-                (None, None) => suspects.all = true,
-            }
-        }
-        suspects
-    }
-
-    /// Whether a view, given as a shared state and symbols, is to be looked at.
-    fn include(&self, view: &[u32]) -> bool {
-        let suspicious = |(tops, &top): (&Vec<bool>, &u32)| tops[top as usize];
-        self.all || self.shared[view[0] as usize] || self.tops.iter().zip(&view[1..]).any(suspicious)
     }
 }
 

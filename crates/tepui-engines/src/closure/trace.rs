@@ -10,11 +10,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_core::{Budget, Stop};
+use tepui_model::pushdown::Property;
 
 use crate::bits::Bits;
 use crate::explorer::Explorer;
 use crate::packed::Batch;
 use crate::pushdown::stacks::Stacks;
+use crate::pushdown::suspects::Suspects;
 use crate::pushdown::system::Pushdown;
 use crate::system::System as _;
 
@@ -23,6 +25,8 @@ type Place = (u32, u16);
 
 /// Moves made before limits are looked at.
 const MOVES_AT_ONCE: usize = 1 << 15;
+/// Places compared with the property before limits are looked at: a property may have thousands of patterns.
+const PLACES_AT_ONCE: usize = 1 << 13;
 
 /// A path to a violation of a property: for each step the place of its thread before and afterwards, and the state
 /// afterwards. The error is a limit, or that there is no violation.
@@ -32,7 +36,7 @@ pub fn fewest_contexts(
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize, u32)>, Stop> {
     let mut walk = Walk::new(explorer, property);
-    if walk.violates(0) {
+    if walk.violates(0, &mut vec![0; explorer.states.width()]) {
         return Ok(Vec::new());
     }
     let mut seeds = vec![0];
@@ -40,7 +44,7 @@ pub fn fewest_contexts(
         let mut wave = walk.start(&seeds, budget)?;
         let (mut waves, mut entered, mut violation) = (Vec::new(), Vec::new(), None);
         while !wave.is_empty() && violation.is_none() {
-            violation = walk.enter(&wave, &mut entered);
+            violation = walk.enter(&wave, &mut entered, budget)?;
             let next = if violation.is_none() { walk.run_on(&wave, budget)? } else { Vec::new() };
             waves.push(std::mem::replace(&mut wave, next));
         }
@@ -61,7 +65,8 @@ struct Context {
 
 struct Walk<'a> {
     explorer: &'a Explorer<Pushdown<Stacks>>,
-    property: usize,
+    property: &'a Property,
+    suspects: Suspects,
     contexts: Vec<Context>,
     /// The places found.
     visited: Bits,
@@ -75,7 +80,10 @@ impl<'a> Walk<'a> {
         visited.grow(states);
         let mut entered = Vec::new();
         entered.resize_with(states, AtomicBool::default);
-        Self { explorer, property, contexts: Vec::new(), visited, entered }
+        let Pushdown { compiled, symmetry, .. } = &explorer.system;
+        let property = &compiled.model.properties()[property];
+        let suspects = Suspects::of(compiled, symmetry, std::slice::from_ref(property));
+        Self { explorer, property, suspects, contexts: Vec::new(), visited, entered }
     }
 
     /// Where threads come to with the first step of a context.
@@ -138,25 +146,32 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the states of a wave that are new to those from which the next context starts; returns the first violation.
-    fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>) -> Option<u32> {
-        let parts = self.explorer.crew.cut(wave, |places| {
-            let new = places.iter().map(|place| place.0);
-            let new: Vec<_> =
-                new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
-            let violation = new.iter().copied().find(|&state| self.violates(state));
-            (new, violation)
-        });
-        let violation = parts.iter().find_map(|(_, violation)| *violation);
-        parts.into_iter().for_each(|(new, _)| seeds.extend(new));
-        violation
+    fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>, budget: &mut Budget) -> Result<Option<u32>, Stop> {
+        for wave in wave.chunks(PLACES_AT_ONCE) {
+            let parts = self.explorer.crew.cut(wave, |places| {
+                let new = places.iter().map(|place| place.0);
+                let new: Vec<_> =
+                    new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
+                let mut row = vec![0; self.explorer.states.width()];
+                let violation = new.iter().copied().find(|&state| self.violates(state, &mut row));
+                (new, violation)
+            });
+            let violation = parts.iter().find_map(|(_, violation)| *violation);
+            if violation.is_some() {
+                return Ok(violation);
+            }
+            parts.into_iter().for_each(|(new, _)| seeds.extend(new));
+            budget.pass(wave.len() as u64)?;
+        }
+        Ok(None)
     }
 
-    fn violates(&self, state: u32) -> bool {
+    /// Whether a state violates the property; `row` is room for it.
+    fn violates(&self, state: u32, row: &mut [u32]) -> bool {
         let Explorer { system, states, .. } = self.explorer;
-        let mut row = vec![0; states.width()];
-        states.get(state, &mut row);
+        states.get(state, row);
         (1..row.len()).for_each(|field| row[field] = system.tops(field - 1, row[field])[0]);
-        system.compiled.violates(&system.compiled.model.properties()[self.property], &system.symmetry, &row)
+        self.suspects.include(row) && system.compiled.violates(self.property, &system.symmetry, row)
     }
 
     /// The way to a state that the last context came to.

@@ -52,21 +52,22 @@ impl Dfa {
     }
 
     /// Whether every stack of this set is in the other.
-    pub fn included_in(&self, other: &Self) -> bool {
+    pub fn included_in(&self, other: &Self, budget: &mut Budget) -> Result<bool, Stop> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut work = vec![(Self::START, Self::START)];
         while let Some((mine, theirs)) = work.pop() {
             if !seen.insert((mine, theirs)) {
                 continue;
             }
+            budget.pass(1)?;
             for (symbol, to) in self.edges(mine) {
                 let edges = &other.states[theirs as usize];
-                let Ok(found) = edges.binary_search_by_key(&symbol, |edge| edge.0) else { return false };
+                let Ok(found) = edges.binary_search_by_key(&symbol, |edge| edge.0) else { return Ok(false) };
                 // Both lead on or both end: the marker ends a stack, and nothing else does.
                 work.extend(to.zip(edges[found].1));
             }
         }
-        true
+        Ok(true)
     }
 
     /// A shortest stack of the set with a given top.
@@ -97,7 +98,12 @@ pub fn split(automaton: &PostStar, budget: &mut Budget) -> Result<Vec<(u32, Dfa)
         next += 1;
     }
     let class = minimize(&subsets.edges, budget)?;
-    Ok(starts.into_iter().map(|(shared, start)| (shared, canonical(&subsets.edges, &class, start))).collect())
+    let part = |(shared, start)| {
+        let dfa = canonical(&subsets.edges, &class, start);
+        budget.pass(dfa.size() as u64)?;
+        Ok((shared, dfa))
+    };
+    starts.into_iter().map(part).collect()
 }
 
 /// The subset construction.

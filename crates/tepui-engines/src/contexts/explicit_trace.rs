@@ -16,6 +16,7 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
 use crate::pushdown::stacks::Stacks;
+use crate::pushdown::suspects::Suspects;
 use crate::pushdown::trace::Found;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,7 +32,7 @@ pub fn shortest(search: &Search<Stacks>, property: usize, budget: &mut Budget) -
     if violation.level == 0 {
         return Ok(Vec::new());
     }
-    let path = Walk::new(search, property, violation.level).run(budget)?;
+    let path = Walk::new(search, property, violation.level, budget)?.run(budget)?;
     Ok(search.explorer.real_steps(&path))
 }
 
@@ -52,16 +53,19 @@ struct Known {
 }
 
 impl<'a> Walk<'a> {
-    fn new(search: &'a Search<Stacks>, property: usize, level: usize) -> Self {
+    fn new(search: &'a Search<Stacks>, property: usize, level: usize, budget: &mut Budget) -> Result<Self, Stop> {
         let (compiled, threads) = (search.compiled(), search.compiled().threads());
         let (best, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
         let mut walk = Self { search, rules: rules_by_result(search), best, queue, row };
         let property = &compiled.model.properties()[property];
+        let suspects = Suspects::of(compiled, search.symmetry(), std::slice::from_ref(property));
         for state in search.states_of(level) {
+            budget.pass(1)?;
             search.explorer.states.get(state, &mut walk.row);
-            let top = |thread: usize| search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]);
-            let covers = |pattern| search.symmetry().covers(pattern, compiled.shared(walk.row[0]), top);
-            if property.never.iter().any(covers) {
+            for thread in 0..threads {
+                walk.row[thread + 1] = search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]).0;
+            }
+            if suspects.include(&walk.row) && compiled.violates(property, search.symmetry(), &walk.row) {
                 for thread in 0..threads as u16 {
                     let place = Place { state, thread, context: level as u32 };
                     walk.best.insert(place, Known { steps: 0, first: None });
@@ -69,7 +73,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        walk
+        Ok(walk)
     }
 
     fn run(mut self, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {

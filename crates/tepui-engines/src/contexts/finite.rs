@@ -19,14 +19,15 @@ pub fn collapsed(search: &mut Search<Stacks>, budget: &mut Budget) -> Result<Evi
     let all: Vec<u32> = (0..states.len() as u32).collect();
     for depth in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {
         let mut views = Obligations::new(compiled, symmetry, depth);
-        views.add(system, states, &all, crew);
+        views.add(system, states, &all, crew, budget)?;
         budget.spend(all.len() as u64)?;
         let shown: Vec<u32> = (0..views.views.len() as u32).collect();
         views.look_at(&shown, compiled, symmetry, crew, budget)?;
         if views.open() == 0 {
             *states = PackedSet::new([1]);
             let because = "one more context brings no new state, so all states are known".to_owned();
-            return Ok(evidence(compiled, views.into_lemma(compiled, symmetry, crew), "states", because));
+            let lemma = views.into_lemma(compiled, symmetry, crew, budget)?;
+            return Ok(evidence(compiled, lemma, "states", because));
         }
     }
     unreachable!("at the height of the highest stack the views are the states, which are closed")

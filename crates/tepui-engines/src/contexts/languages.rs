@@ -88,11 +88,16 @@ impl KindLanguages {
         number
     }
 
-    fn includes(&mut self, large: u32, small: u32) -> bool {
-        let sets = &self.sets;
-        large == small
-            || *(self.included.entry((large, small)))
-                .or_insert_with(|| sets[small as usize].included_in(&sets[large as usize]))
+    fn includes(&mut self, large: u32, small: u32, budget: &mut Budget) -> Result<bool, Stop> {
+        if large == small {
+            return Ok(true);
+        }
+        if let Some(&known) = self.included.get(&(large, small)) {
+            return Ok(known);
+        }
+        let included = self.sets[small as usize].included_in(&self.sets[large as usize], budget)?;
+        self.included.insert((large, small), included);
+        Ok(included)
     }
 }
 
@@ -128,7 +133,7 @@ impl Locals for Languages {
             }
             let languages = &mut self.kinds[compiled.kind_of[field - 1]];
             for &(set, below) in &self.branches[node as usize] {
-                if languages.includes(set, row[field]) {
+                if languages.includes(set, row[field], budget)? {
                     work.push((below, field + 1));
                 }
             }

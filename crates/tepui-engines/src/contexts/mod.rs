@@ -193,8 +193,8 @@ impl<L: Representation> Engine for Contexts<L> {
             steps: self.search.explorer.images,
             state_bytes: self.search.bytes(),
             violated: violated.map(|(property, _)| property).collect(),
-            exhausted: self.search.exhausted(),
-            test_due: before == self.search.views.len(),
+            exhausted: stopped.is_none() && self.search.exhausted(),
+            test_due: stopped.is_none() && before == self.search.views.len(),
             stopped,
             ..Round::default()
         }

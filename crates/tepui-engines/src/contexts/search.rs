@@ -21,8 +21,12 @@ use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
+use crate::pushdown::suspects::Suspects;
 use crate::pushdown::system::{Locals, Pushdown};
 use crate::symmetry::Symmetry;
+
+/// The most views that are compared with the properties before limits are looked at.
+const COUNTED_AT_ONCE: usize = 1 << 14;
 
 /// States whose threads run at the same time; more would only need more memory for their jobs.
 const SEEDS_AT_ONCE: usize = 1 << 16;
@@ -62,6 +66,9 @@ pub struct Search<L> {
     reached_by: Bits,
     /// How many states have had their views noted.
     observed: u32,
+    /// How many views have been counted, and compared with the properties.
+    counted: u32,
+    suspects: Suspects,
 }
 
 /// A thread that runs from a state.
@@ -108,16 +115,29 @@ impl<L: Locals> Search<L> {
         let views = PackedSet::new([compiled.shared_count()].into_iter().chain(symbols));
         let violations = vec![None; compiled.model.properties().len()];
         let reached_by = Bits::new(compiled.threads(), 0);
-        let explorer = Explorer::new(Pushdown::new(compiled, locals, symmetry), crew);
-        let links = vec![Link { parent: 0, thread: 0 }];
-        Self { explorer, views, view_count: 0, links, violations, starts: Vec::new(), reached_by, observed: 0 }
+        let suspects = Suspects::of(&compiled, &symmetry, compiled.model.properties());
+        Self {
+            explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
+            views,
+            view_count: 0,
+            links: vec![Link { parent: 0, thread: 0 }],
+            violations,
+            starts: Vec::new(),
+            reached_by,
+            observed: 0,
+            counted: 0,
+            suspects,
+        }
     }
 
     /// Finds the next level, the first of which is the initial state.
     pub fn next_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let stopped = self.find_level(budget);
-        let observed = self.observe(budget);
-        stopped.and(observed)
+        let stopped = self.find_level(budget).and_then(|()| self.observe(budget));
+        if stopped.is_err() {
+            // A violation may be among what was found last.
+            let _ = budget.with_grace(|budget| self.observe(budget));
+        }
+        stopped
     }
 
     fn find_level(&mut self, budget: &mut Budget) -> Result<(), Stop> {
@@ -231,35 +251,52 @@ impl<L: Locals> Search<L> {
         crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
-    /// Notes the views of all states. If it has to stop, those that were found are counted, and properties looked at.
+    /// Notes the views of all states, and looks for violations. If it has to stop, it can be asked to go on.
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let seen = self.views.len() as u32;
+        let before = self.observed;
+        let noted = self.note_views(budget);
+        while (self.counted as usize) < self.views.len() {
+            self.count_views();
+            budget.pass(COUNTED_AT_ONCE as u64)?;
+        }
+        noted?;
+        budget.spend(u64::from(self.observed - before))
+    }
+
+    fn note_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let Explorer { system, states, crew, .. } = &self.explorer;
         let which: Vec<u32> = (self.observed..states.len() as u32).collect();
-        let mut stopped = Ok(());
         if L::WHOLE_CONTEXTS {
             let mut row = vec![0; states.width()];
-            stopped = which.iter().try_for_each(|&state| {
+            for state in which {
                 states.get(state, &mut row);
-                each_view(system, &row, &mut self.views, budget)
-            });
-        } else {
-            add_rows(states, &which, &mut self.views, crew, |row, view| {
-                view[0] = row[0];
-                (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
-                system.symmetry.sort(view);
-            });
+                each_view(system, &row, &mut self.views, budget)?;
+                self.observed = state + 1;
+            }
+            return Ok(());
         }
-        if stopped.is_ok() {
-            self.observed = states.len() as u32;
-        }
-        let new: Vec<u32> = (seen..self.views.len() as u32).collect();
+        let (noted, stopped) = add_rows(states, &which, &mut self.views, crew, budget, |row, view| {
+            view[0] = row[0];
+            (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
+            system.symmetry.sort(view);
+        });
+        self.observed += noted as u32;
+        stopped
+    }
+
+    /// Counts some of the views that were noted, and compares them with the properties.
+    fn count_views(&mut self) {
+        let Explorer { system, crew, .. } = &self.explorer;
+        let new: Vec<u32> = (self.counted..self.views.len() as u32).take(COUNTED_AT_ONCE).collect();
         let parts = crew.cut(&new, |piece| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
             let mut view = vec![0; self.views.width()];
             for &number in piece {
                 self.views.get(number, &mut view);
                 count = count.saturating_add(system.symmetry.orbit(&view));
+                if !self.suspects.include(&view) {
+                    continue;
+                }
                 for (property, violation) in system.compiled.model.properties().iter().zip(&mut violations) {
                     if violation.is_none() && system.compiled.violates(property, &system.symmetry, &view) {
                         *violation = Some(Violation { level: self.starts.len() - 1, view: number });
@@ -268,12 +305,11 @@ impl<L: Locals> Search<L> {
             }
             (count, violations)
         });
+        self.counted += new.len() as u32;
         for (count, violations) in parts {
             self.view_count = self.view_count.saturating_add(count);
             self.violations.iter_mut().zip(violations).for_each(|(known, new)| *known = known.or(new));
         }
-        stopped?;
-        budget.spend(which.len() as u64)
     }
 }
 

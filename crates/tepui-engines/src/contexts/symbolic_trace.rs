@@ -25,8 +25,8 @@ pub fn concretize(
     let compiled = search.compiled();
     let mut view = vec![0; search.views.width()];
     search.views.get(violation.view, &mut view);
-    let (state, tops) = state_with(search, violation.level, &view).ok_or_else(defect)?;
-    let chain = chain_to(search, state);
+    let (state, tops) = state_with(search, violation.level, &view, budget)?.ok_or_else(defect)?;
+    let chain = chain_to(search, state).ok_or_else(defect)?;
     let (threads, mut rows) = real_rows(search, &chain);
     // The tops belong to places in the last row; threads are renamed so that the property is violated as it stands.
     let patterns = &compiled.model.properties()[property].never;
@@ -60,10 +60,16 @@ pub fn concretize(
 }
 
 /// The first state of a level that has a view, and the top that it shows at each place for it.
-fn state_with(search: &Search<Languages>, level: usize, view: &[u32]) -> Option<(u32, Vec<Symbol>)> {
+fn state_with(
+    search: &Search<Languages>,
+    level: usize,
+    view: &[u32],
+    budget: &mut Budget,
+) -> Result<Option<(u32, Vec<Symbol>)>, Stop> {
     let (compiled, symmetry) = (search.compiled(), search.symmetry());
     let mut row = vec![0; view.len()];
     for state in search.states_of(level) {
+        budget.pass(1)?;
         search.explorer.states.get(state, &mut row);
         if row[0] != view[0] {
             continue;
@@ -77,23 +83,23 @@ fn state_with(search: &Search<Languages>, level: usize, view: &[u32]) -> Option<
             }
         });
         if let Some(tops) = found {
-            return Some((state, tops));
+            return Ok(Some((state, tops)));
         }
     }
-    None
+    Ok(None)
 }
 
 /// The states from the initial one to a state, each but the first with the place of the thread that ran before it.
-fn chain_to(search: &Search<Languages>, mut state: u32) -> Vec<(Option<usize>, u32)> {
+fn chain_to(search: &Search<Languages>, mut state: u32) -> Option<Vec<(Option<usize>, u32)>> {
     let mut chain = Vec::new();
     while state != 0 {
-        let link = search.links[state as usize];
+        let link = search.links.get(state as usize)?;
         chain.push((Some(usize::from(link.thread)), state));
         state = link.parent;
     }
     chain.push((None, 0));
     chain.reverse();
-    chain
+    Some(chain)
 }
 
 /// Which thread really runs in each context of a chain, and the rows as they really are, one more than contexts.

@@ -165,8 +165,8 @@ impl<S: Observed> Engine for Delays<S> {
             steps: self.search.calls,
             state_bytes: self.search.bytes(),
             violated: violated.map(|(property, _)| property).collect(),
-            exhausted: self.search.exhausted(),
-            test_due: plateau || self.options.test_always,
+            exhausted: stopped.is_none() && self.search.exhausted(),
+            test_due: stopped.is_none() && (plateau || self.options.test_always),
             stopped,
             ..Round::default()
         }
@@ -184,7 +184,9 @@ impl<S: Observed> Engine for Delays<S> {
         };
         let path = trace::within(&self.search.explorer, property, bounds, budget)?;
         let trace = self.search.explorer.system.trace(property, &path, budget)?;
-        Ok((trace, Some(Bound::on(RESOURCES, &[bounds.rounds, bounds.delays]))))
+        // Where exploration stopped in the middle of a bound, less of it may do.
+        let least = Bound::on(RESOURCES, &[bounds.rounds, bounds.delays]);
+        Ok((trace, self.search.complete.then_some(least)))
     }
 
     fn views(&self) -> Vec<String> {

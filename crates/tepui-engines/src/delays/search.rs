@@ -130,6 +130,8 @@ pub struct Search<S> {
     pub delays: u32,
     /// How many states have had their views noted.
     observed: usize,
+    /// Whether the present bounds have been explored to their end.
+    pub complete: bool,
     fewest: Table,
     /// Labels at the end of the last round.
     edge: Vec<Label>,
@@ -205,6 +207,7 @@ impl<S: Observed> Search<S> {
             rounds: 0,
             delays: 0,
             observed: 0,
+            complete: true,
             edge: Vec::new(),
             delayable: Vec::new(),
         }
@@ -218,9 +221,8 @@ impl<S: Observed> Search<S> {
         let label = Label { state: 0, delays: 0 };
         self.fewest.offer(label, 0, Growing::Rounds);
         self.edge.push(label);
-        self.observe();
-        self.note_violations((0, 0));
-        Ok(())
+        self.complete = false;
+        self.watch(Ok(()), (0, 0), budget)
     }
 
     /// Forgets everything but the number of images and calls and what the system has interned: for recomputing.
@@ -236,18 +238,30 @@ impl<S: Observed> Search<S> {
     /// One more round.
     pub fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
+        self.complete = false;
         let stopped = self.one_more_round(budget);
-        self.observe();
-        self.note_violations(known);
-        stopped
+        self.watch(stopped, known, budget)
     }
 
     /// One more delay.
     pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
+        self.complete = false;
         let stopped = self.one_more_delay(budget);
-        self.observe();
-        self.note_violations(known);
+        self.watch(stopped, known, budget)
+    }
+
+    /// Looks at what a bound has brought, also if the run ends there: a violation may be among it.
+    fn watch(&mut self, stopped: Result<(), Stop>, known: (usize, usize), budget: &mut Budget) -> Result<(), Stop> {
+        let mut watch = |budget: &mut Budget| {
+            self.observe(budget)?;
+            self.note_violations(known, budget)
+        };
+        let stopped = stopped.and_then(|()| watch(budget));
+        if stopped.is_err() {
+            let _ = budget.with_grace(watch);
+        }
+        self.complete = stopped.is_ok();
         stopped
     }
 
@@ -341,7 +355,7 @@ impl<S: Observed> Search<S> {
         let mut brought = Vec::new();
         self.explorer.run(level, &mut visitor, &mut brought, budget)?;
         if self.explorer.states.len() - self.observed >= WORTH_OBSERVING {
-            self.observe();
+            self.observe(budget)?;
         }
         let mut labels = Vec::with_capacity(brought.len());
         for part in brought {
@@ -361,36 +375,52 @@ impl<S: Observed> Search<S> {
     }
 
     /// Notes the views of all states.
-    fn observe(&mut self) {
+    fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         self.explorer.system.look();
         let Explorer { system, states, crew, .. } = &self.explorer;
         let which: Vec<_> = (self.observed as u32..states.len() as u32).collect();
-        self.observed = states.len();
-        add_rows(states, &which, &mut self.views, crew, |row, view| system.view(row, view));
+        let (noted, stopped) =
+            add_rows(states, &which, &mut self.views, crew, budget, |row, view| system.view(row, view));
+        self.observed += noted;
+        stopped
     }
 
     /// Finds out which properties the states and views from some numbers on violate, and with which bounds.
-    fn note_violations(&mut self, (first_state, first_view): (usize, usize)) {
-        let system = &self.explorer.system;
-        let mut view = vec![0; self.views.width()];
-        let mut row = vec![0; self.explorer.states.width()];
+    fn note_violations(&mut self, (first_state, first_view): (usize, usize), budget: &mut Budget) -> Result<(), Stop> {
         for property in 0..self.violations.len() {
-            let violated = self.violations[property].is_none()
-                && (first_view as u32..self.views.len() as u32).any(|number| {
-                    self.views.get(number, &mut view);
-                    system.violates(property, &view)
-                });
-            if !violated {
+            let views = first_view as u32..self.views.len() as u32;
+            if self.violations[property].is_some() || !self.violated_among(property, views, budget)? {
                 continue;
             }
-            let states = (first_state as u32..self.explorer.states.len() as u32).filter(|&state| {
+            let system = &self.explorer.system;
+            let (mut row, mut view) = (vec![0; self.explorer.states.width()], vec![0; self.views.width()]);
+            let mut least = None;
+            for state in first_state as u32..self.explorer.states.len() as u32 {
                 self.explorer.states.get(state, &mut row);
                 system.view(&row, &mut view);
-                system.violates(property, &view)
-            });
-            let states: Vec<_> = states.collect();
-            self.violations[property] = states.into_iter().filter_map(|state| self.least(state)).min();
+                if system.violates(property, &view) {
+                    least = least.into_iter().chain(self.least(state)).min();
+                }
+                if let Err(stop) = budget.pass(1) {
+                    self.violations[property] = least;
+                    return Err(stop);
+                }
+            }
+            self.violations[property] = least;
         }
+        Ok(())
+    }
+
+    fn violated_among(&self, property: usize, views: std::ops::Range<u32>, budget: &mut Budget) -> Result<bool, Stop> {
+        let mut view = vec![0; self.views.width()];
+        for number in views {
+            self.views.get(number, &mut view);
+            if self.explorer.system.violates(property, &view) {
+                return Ok(true);
+            }
+            budget.pass(1)?;
+        }
+        Ok(false)
     }
 
     /// The bounds at which a state was found that is new at the present ones.

@@ -12,7 +12,7 @@ use crate::system::Observed;
 /// A label with its delays, and the place of the label before it in the previous turn.
 struct Label {
     state: u32,
-    delays: u32,
+    delays: u16,
     parent: u32,
 }
 
@@ -24,7 +24,7 @@ pub fn within<S: Observed>(
     budget: &mut Budget,
 ) -> Result<Vec<(usize, Vec<u32>)>, Stop> {
     let threads = explorer.system.threads();
-    let mut fewest = vec![u32::MAX; explorer.states.len() * threads];
+    let mut fewest = vec![u16::MAX; explorer.states.len() * threads]; // There are never more delays: see `MOST`.
     let mut turns = vec![vec![Label { state: 0, delays: 0, parent: 0 }]];
     fewest[0] = 0;
     let mut walk = Walk { explorer, property, row: vec![0; explorer.states.width()], view: Vec::new() };
@@ -48,8 +48,8 @@ pub fn within<S: Observed>(
                     next.push(Label { state, delays: label.delays, parent });
                 }
             });
-            let delays = label.delays + u32::from(enabled);
-            if delays <= bounds.delays {
+            let delays = label.delays + u16::from(enabled);
+            if u32::from(delays) <= bounds.delays {
                 next.push(Label { state: label.state, delays, parent });
             }
             budget.spend(1 + (next.len() - first) as u64)?;
@@ -60,7 +60,7 @@ pub fn within<S: Observed>(
             *known = label.delays.min(*known);
             better
         });
-        let found = next.iter().position(|label| walk.violates(label.state));
+        let found = walk.first_violation(&next, budget)?;
         turns.push(next);
         if let Some(found) = found {
             return Ok(walk.unroll(&turns, found));
@@ -81,6 +81,16 @@ impl<S: Observed> Walk<'_, S> {
         self.explorer.states.get(state, &mut self.row);
         self.explorer.system.view(&self.row, &mut self.view);
         self.explorer.system.violates(self.property, &self.view)
+    }
+
+    fn first_violation(&mut self, labels: &[Label], budget: &mut Budget) -> Result<Option<usize>, Stop> {
+        for (place, label) in labels.iter().enumerate() {
+            budget.pass(1)?;
+            if self.violates(label.state) {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
     }
 
     fn unroll(&self, turns: &[Vec<Label>], mut index: usize) -> Vec<(usize, Vec<u32>)> {

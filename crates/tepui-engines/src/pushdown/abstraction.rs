@@ -16,7 +16,7 @@ use tepui_model::pushdown::Symbol;
 
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
-use super::waiting::Waiting;
+use super::waiting::{Waiting, wake};
 use crate::crew::Crew;
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
@@ -68,6 +68,8 @@ pub struct Abstraction<'a> {
 
 /// The most views that are expanded before the fence is looked at.
 const WAVE: usize = 1 << 13;
+/// The most rows of a certificate that are dealt with before limits are looked at.
+const ROWS_AT_ONCE: usize = 1 << 18;
 
 impl<'a> Abstraction<'a> {
     /// An empty set of views of the given depth, which is at least 1.
@@ -94,10 +96,9 @@ impl<'a> Abstraction<'a> {
         crew: &Crew,
         budget: &mut Budget,
     ) -> Result<Fixpoint, Stop> {
-        let (mut batches, mut expanded) = (vec![Batch::default()], 0);
+        let (mut batches, mut expanded, mut known) = (vec![Batch::default()], 0, 0);
         self.views.pack(&self.start, &mut batches[0]);
         loop {
-            let known = self.views.len() as u32;
             self.views.add_all(batches, crew);
             let new: Vec<_> = (known..self.views.len() as u32).collect();
             if let Fence::Reached(reached) = fence
@@ -108,19 +109,20 @@ impl<'a> Abstraction<'a> {
             if self.views.len() > limit {
                 return Ok(Fixpoint::TooLarge);
             }
+            known = self.views.len() as u32;
             let wave: Vec<_> = (expanded..self.views.len() as u32).take(WAVE).collect();
             expanded += wave.len() as u32;
-            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, crew);
+            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, crew, budget)?;
             if wave.is_empty() && !self.grams.has_fresh() {
                 return Ok(Fixpoint::Complete);
             }
             // The views of this wave see all that may lie below; those that were expanded before have to be told.
-            batches = vec![self.wake()];
-            batches.extend(crew.cut(&wave, |views| {
+            self.wake(crew, budget)?;
+            batches = crew.cut(&wave, |views| {
                 let mut batch = self.expand(views);
                 self.views.seal(&mut batch, crew);
                 batch
-            }));
+            });
             budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
             self.waiting.note(wave);
         }
@@ -135,8 +137,8 @@ impl<'a> Abstraction<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn into_lemma(self, crew: &Crew) -> Lemma {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, crew)
+    pub fn into_lemma(self, crew: &Crew, budget: &mut Budget) -> Result<Lemma, Stop> {
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, crew, budget)
     }
 
     /// Whether views, cut to the depth of a fence, are within.
@@ -198,17 +200,22 @@ impl<'a> Abstraction<'a> {
         self.views.pack(next, batch);
     }
 
-    /// Tells the pops that waited of the symbols that were found below their words; returns where they lead.
-    fn wake(&mut self) -> Batch {
-        let (mut batch, mut next) = (Batch::default(), self.start.clone());
-        let mut waiting = std::mem::take(&mut self.waiting);
+    /// Tells the pops that waited of the symbols that were found below their words, and adds where they lead.
+    fn wake(&mut self, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
+        let mut next = self.start.clone();
         while let Some(fresh) = self.grams.next_fresh() {
-            waiting.wake(fresh, &self.grams, self.symmetry, &self.views, |_, row, place, shared| {
-                self.pack_step(row, place, (shared, fresh.revealed), &mut next, &mut batch);
-            });
+            let waiting = self.waiting.take(fresh, &self.grams, self.symmetry, &self.views, budget)?;
+            for views in waiting.chunks(WAVE) {
+                let mut batch = Batch::default();
+                wake(fresh, views, &self.grams, self.symmetry, &self.views, |_, row, place, shared| {
+                    self.pack_step(row, place, (shared, fresh.revealed), &mut next, &mut batch);
+                });
+                budget.spend(batch.len() as u64)?;
+                self.views.add_all(vec![batch], crew);
+            }
+            self.waiting.keep(fresh, waiting);
         }
-        self.waiting = waiting;
-        batch
+        Ok(())
     }
 }
 
@@ -233,23 +240,27 @@ pub fn lemma(
     views: PackedSet,
     word: impl Fn(usize, u32) -> u32 + Sync,
     crew: &Crew,
-) -> Lemma {
+    budget: &mut Budget,
+) -> Result<Lemma, Stop> {
     let threads = compiled.threads();
     let in_use: Vec<Vec<_>> =
         (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
-    crew.cut(&(0..views.len() as u32).collect::<Vec<_>>(), |piece| {
-        let mut row = vec![0; threads + 1];
-        for &view in piece {
-            views.get(view, &mut row);
-            for thread in 0..threads {
-                let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
-                // Most words are in use already, and a look disturbs nobody.
-                if !used.load(Ordering::Relaxed) {
-                    used.store(true, Ordering::Relaxed);
+    for all in (0..views.len() as u32).collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
+        crew.cut(all, |piece| {
+            let mut row = vec![0; threads + 1];
+            for &view in piece {
+                views.get(view, &mut row);
+                for thread in 0..threads {
+                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
+                    // Most words are in use already, and a look disturbs nobody.
+                    if !used.load(Ordering::Relaxed) {
+                        used.store(true, Ordering::Relaxed);
+                    }
                 }
             }
-        }
-    });
+        });
+        budget.pass(all.len() as u64)?;
+    }
     let mut used: Vec<Vec<Option<u32>>> = in_use
         .iter()
         .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
@@ -267,15 +278,23 @@ pub fn lemma(
     let shared = compiled.shared(compiled.shared_count() - 1).0;
     let widths: Vec<_> =
         [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
-    let views = sorted_rows(views, &widths, renumber, crew);
-    Lemma { depth: grams.depth() as u32, threads: parts, views }
+    let views = sorted_rows(views, &widths, renumber, crew, budget)?;
+    Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
 }
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
-fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) + Sync, crew: &Crew) -> Rows {
+fn sorted_rows(
+    views: PackedSet,
+    widths: &[u32],
+    renumber: impl Fn(&mut [u32]) + Sync,
+    crew: &Crew,
+    budget: &mut Budget,
+) -> Result<Rows, Stop> {
     match views.into_words(widths, &renumber, crew) {
         Ok(words) => {
+            budget.look()?;
             let words = crew.sorted_parts(words, |&word| word, |one, other| one == other);
+            budget.look()?;
             let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
             let (mut rest, mut pieces) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
             for part in &words {
@@ -291,7 +310,7 @@ fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) +
                     }
                 }
             });
-            Rows::from_cells(widths.len(), cells)
+            Ok(Rows::from_cells(widths.len(), cells))
         }
         Err(views) => {
             let mut rows = Rows::with_capacity(widths.len(), views.len());
@@ -300,8 +319,9 @@ fn sorted_rows(views: PackedSet, widths: &[u32], renumber: impl Fn(&mut [u32]) +
                 views.get(view, &mut row);
                 renumber(&mut row);
                 rows.push(row.iter().copied());
+                budget.pass(1)?;
             }
-            rows.sorted().into_owned()
+            Ok(rows.sorted().into_owned())
         }
     }
 }

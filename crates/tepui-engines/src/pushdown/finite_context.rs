@@ -8,6 +8,7 @@
 //! a cycle, climbing edges can be numbered along every path, so heights and hence reachable states are bounded.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::{Compiled, Kind};
@@ -16,14 +17,19 @@ type Head = (u32, Symbol);
 
 /// For each thread, whether every context of it reaches finitely many states only.
 pub fn finite_context(compiled: &Compiled) -> Vec<bool> {
-    let kinds: Vec<_> = compiled.kinds.iter().map(kind_is_finite).collect();
-    compiled.kind_of.iter().map(|&kind| kinds[kind]).collect()
+    finite_context_within(compiled, &mut Budget::unlimited()).unwrap_or_default()
 }
 
-fn kind_is_finite(kind: &Kind) -> bool {
-    let graph = Graph::new(kind);
+/// The same, unless a limit is reached.
+pub fn finite_context_within(compiled: &Compiled, budget: &mut Budget) -> Result<Vec<bool>, Stop> {
+    let kinds = compiled.kinds.iter().map(|kind| is_finite(kind, budget)).collect::<Result<Vec<_>, _>>()?;
+    Ok(compiled.kind_of.iter().map(|&kind| kinds[kind]).collect())
+}
+
+fn is_finite(kind: &Kind, budget: &mut Budget) -> Result<bool, Stop> {
+    let graph = Graph::new(kind, budget)?;
     let component = graph.components();
-    graph.climbs.iter().all(|&(from, to)| component[from] != component[to])
+    Ok(graph.climbs.iter().all(|&(from, to)| component[from] != component[to]))
 }
 
 /// The graph of heads.
@@ -35,8 +41,8 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(kind: &Kind) -> Self {
-        let summaries = summaries(kind);
+    fn new(kind: &Kind, budget: &mut Budget) -> Result<Self, Stop> {
+        let summaries = summaries(kind, budget)?;
         let mut graph = Self::default();
         for head in kind.heads() {
             let from = graph.node(head);
@@ -52,9 +58,10 @@ impl Graph {
                         returns.for_each(|&shared| graph.edge(from, (shared, below)));
                     }
                 }
+                budget.pass(1 + graph.edges[from].len() as u64)?;
             }
         }
-        graph
+        Ok(graph)
     }
 
     fn node(&mut self, head: Head) -> usize {
@@ -88,7 +95,7 @@ impl Graph {
 }
 
 /// For each head, the shared states in which its symbol can be popped, with the stack beneath untouched until then.
-fn summaries(kind: &Kind) -> FxHashMap<Head, Vec<u32>> {
+fn summaries(kind: &Kind, budget: &mut Budget) -> Result<FxHashMap<Head, Vec<u32>>, Stop> {
     let mut known: FxHashSet<(Head, u32)> = FxHashSet::default();
     let mut by_head: FxHashMap<Head, Vec<u32>> = FxHashMap::default();
     // Who learns from a head: a caller inherits the summaries, or waits with the symbol that comes to light.
@@ -108,7 +115,9 @@ fn summaries(kind: &Kind) -> FxHashMap<Head, Vec<u32>> {
             continue;
         }
         by_head.entry(head).or_default().push(popped);
-        for (heir, below) in heirs.get(&head).cloned().unwrap_or_default() {
+        let learning = heirs.get(&head).cloned().unwrap_or_default();
+        budget.pass(1 + learning.len() as u64)?;
+        for (heir, below) in learning {
             match below {
                 None => work.push((heir, popped)),
                 Some(below) => {
@@ -119,5 +128,5 @@ fn summaries(kind: &Kind) -> FxHashMap<Head, Vec<u32>> {
             }
         }
     }
-    by_head
+    Ok(by_head)
 }

@@ -105,7 +105,7 @@ impl GeneratorTest {
             match z.fixpoint(limit, Fence::Reached(reached), crew, budget)? {
                 Fixpoint::Complete => {
                     let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
-                    return Ok(Some(evidence(compiled, z.into_lemma(crew), "generators", because)));
+                    return Ok(Some(evidence(compiled, z.into_lemma(crew, budget)?, "generators", because)));
                 }
                 Fixpoint::TooLarge => {
                     self.too_large = true;

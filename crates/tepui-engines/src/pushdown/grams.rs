@@ -13,8 +13,12 @@
 //! A thread's reaction to a (shared state, word) pair is worked out when the pair first occurs, and *below* flows along
 //! edges between words, so nothing is looked at twice. Interchangeable threads share their grams.
 
-use rustc_hash::FxHashMap;
+use std::hash::Hasher as _;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
 use tepui_cert::pushdown::LemmaThread;
+use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
@@ -54,7 +58,8 @@ pub enum Reaction {
 /// What is known about the words of one thread.
 #[derive(Default)]
 struct ThreadGrams {
-    number: FxHashMap<Box<[Symbol]>, u32>,
+    /// The numbers of the words, found by their symbols. Words may be long, and are held once.
+    numbers: HashTable<u32>,
     words: Vec<WordInfo>,
     /// For a shared state and a word, where in `reactions` the thread's reactions stand.
     reacting: FxHashMap<(u32, u32), (u32, u32)>,
@@ -74,14 +79,18 @@ struct WordInfo {
 
 impl ThreadGrams {
     fn intern(&mut self, word: &[Symbol]) -> u32 {
-        if let Some(&number) = self.number.get(word) {
-            return number;
-        }
-        let number = self.words.len() as u32;
-        let word: Box<[Symbol]> = word.into();
-        self.number.insert(word.clone(), number);
-        self.words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new(), popped: false });
-        number
+        let words = &mut self.words;
+        let entry = self.numbers.entry(
+            hash(word),
+            |&number| *words[number as usize].word == *word,
+            |&number| hash(&words[number as usize].word),
+        );
+        let new = || {
+            let word = word.into();
+            words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new(), popped: false });
+            words.len() as u32 - 1
+        };
+        *entry.or_insert_with(new).get()
     }
 }
 
@@ -153,7 +162,8 @@ impl Grams {
         views: &PackedSet,
         which: &[u32],
         crew: &Crew,
-    ) {
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let known = &*self;
         let unknown = crew.cut(which, |which| {
             let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
@@ -171,8 +181,10 @@ impl Grams {
         for (leader, pair) in unknown.into_iter().flatten() {
             if !self.threads[leader].reacting.contains_key(&pair) {
                 self.compile(compiled, leader, pair);
+                budget.pass(self.word(leader, pair.1).len() as u64)?;
             }
         }
+        Ok(())
     }
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
@@ -189,7 +201,7 @@ impl Grams {
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let thread = |thread: &ThreadGrams| {
-            let words: usize = thread.words.iter().map(|info| info.word.len() * 8 + info.below.len() * 8 + 120).sum();
+            let words: usize = thread.words.iter().map(|info| info.word.len() * 4 + info.below.len() * 8 + 120).sum();
             words + thread.reacting.capacity() * 17 + thread.reactions.len() * 12
         };
         self.threads.iter().map(thread).sum::<usize>() as u64
@@ -279,6 +291,12 @@ impl Grams {
             }
         }
     }
+}
+
+fn hash(word: &[Symbol]) -> u64 {
+    let mut hasher = FxHasher::default();
+    word.iter().for_each(|symbol| hasher.write_u32(symbol.0));
+    hasher.finish()
 }
 
 fn replace_top(word: &[Symbol], top: &[Symbol]) -> Vec<Symbol> {

@@ -11,6 +11,7 @@ pub mod observed;
 pub mod returns;
 pub mod shorten;
 pub mod stacks;
+pub mod suspects;
 pub mod system;
 pub mod trace;
 pub mod waiting;

@@ -20,7 +20,7 @@ use super::compiled::Compiled;
 use super::grams::{Fresh, Grams, Reaction};
 use super::stacks::Stacks;
 use super::system::Pushdown;
-use super::waiting::Waiting;
+use super::waiting::{Waiting, wake};
 use crate::crew::Crew;
 use crate::explorer::number_rows;
 use crate::packed::{Batch, PackedSet};
@@ -129,18 +129,26 @@ impl Obligations {
     }
 
     /// Adds the views of states; returns the number of each one's view.
-    pub fn add(&mut self, system: &Pushdown<Stacks>, states: &PackedSet, which: &[u32], crew: &Crew) -> Vec<u32> {
+    pub fn add(
+        &mut self,
+        system: &Pushdown<Stacks>,
+        states: &PackedSet,
+        which: &[u32],
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<Vec<u32>, Stop> {
         let Pushdown { compiled, locals, symmetry } = system;
         let depth = self.grams.depth();
         for thread in (0..compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
             let kind = compiled.kind_of[thread];
             for stack in self.words[thread].len()..locals.count(kind) {
-                let word = self.grams.word_of(thread, &locals.word(kind, stack as u32, depth));
-                self.words[thread].push(word);
+                let word = locals.word(kind, stack as u32, depth);
+                self.words[thread].push(self.grams.word_of(thread, &word));
+                budget.pass(word.len() as u64)?;
             }
         }
         let words = &self.words;
-        number_rows(states, which, &mut self.views, crew, |row, view| {
+        number_rows(states, which, &mut self.views, crew, budget, |row, view| {
             view[0] = row[0];
             for thread in 0..row.len() - 1 {
                 view[thread + 1] = words[symmetry.leader(thread)][row[thread + 1] as usize];
@@ -161,12 +169,15 @@ impl Obligations {
     ) -> Result<(), Stop> {
         if self.open > 0 {
             let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
-            let met = crew.cut(&new, |piece| self.owed_among(piece));
-            met.into_iter().flatten().for_each(|due| self.meet(due));
+            for new in new.chunks(VIEWS_AT_ONCE) {
+                let met = crew.cut(new, |piece| self.owed_among(piece));
+                met.into_iter().flatten().for_each(|due| self.meet(due));
+                budget.pass(new.len() as u64)?;
+            }
         }
         self.compared = self.views.len() as u32;
         for views in views.chunks(VIEWS_AT_ONCE) {
-            self.grams.react_to(compiled, symmetry, &self.views, views, crew);
+            self.grams.react_to(compiled, symmetry, &self.views, views, crew, budget)?;
             // The views at hand see all that may lie below; those that were looked at before have to be told.
             while let Some(fresh) = self.grams.next_fresh() {
                 self.wake(fresh, symmetry, crew, budget)?;
@@ -185,13 +196,18 @@ impl Obligations {
 
     /// Tells views that were looked at before of a word that may come to light.
     fn wake(&mut self, fresh: Fresh, symmetry: &Symmetry, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
-        let (mut targets, mut demand) = (Targets::default(), Demand::default());
-        self.waiting.wake(fresh, &self.grams, symmetry, &self.views, |view, row, place, shared| {
-            targets.aim(symmetry, row, (view, place as u16), shared, fresh.revealed);
-        });
-        budget.spend(1 + targets.origins.len() as u64)?;
-        self.demand(&mut targets, &mut demand);
-        self.owe(vec![demand], crew);
+        let waiting = self.waiting.take(fresh, &self.grams, symmetry, &self.views, budget)?;
+        budget.spend(1)?;
+        for views in waiting.chunks(VIEWS_AT_ONCE) {
+            let (mut targets, mut demand) = (Targets::default(), Demand::default());
+            wake(fresh, views, &self.grams, symmetry, &self.views, |view, row, place, shared| {
+                targets.aim(symmetry, row, (view, place as u16), shared, fresh.revealed);
+            });
+            budget.spend(targets.origins.len() as u64)?;
+            self.demand(&mut targets, &mut demand);
+            self.owe(vec![demand], crew);
+        }
+        self.waiting.keep(fresh, waiting);
         Ok(())
     }
 
@@ -245,13 +261,24 @@ impl Obligations {
     }
 
     /// The views as a lemma of a certificate. The views are given up for it.
-    pub fn into_lemma(mut self, compiled: &Compiled, symmetry: &Symmetry, crew: &Crew) -> Lemma {
+    pub fn into_lemma(
+        mut self,
+        compiled: &Compiled,
+        symmetry: &Symmetry,
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<Lemma, Stop> {
         self.owed = PackedSet::new([1]);
-        lemma(compiled, symmetry, &self.grams, self.views, |_, word| word, crew)
+        lemma(compiled, symmetry, &self.grams, self.views, |_, word| word, crew, budget)
     }
 
     /// The states of a flat model as a lemma: they are views, and nothing lies below any symbol.
-    pub fn flat_lemma(system: &Pushdown<Stacks>, states: PackedSet, crew: &Crew) -> Lemma {
+    pub fn flat_lemma(
+        system: &Pushdown<Stacks>,
+        states: PackedSet,
+        crew: &Crew,
+        budget: &mut Budget,
+    ) -> Result<Lemma, Stop> {
         let Pushdown { compiled, locals, symmetry } = system;
         let (mut grams, _) = Grams::new(compiled, symmetry, 1);
         let mut words = vec![Vec::new(); compiled.threads()];
@@ -266,7 +293,7 @@ impl Obligations {
             }
         }
         let word = |thread: usize, stack: u32| words[symmetry.leader(thread)][stack as usize];
-        lemma(compiled, symmetry, &grams, states, word, crew)
+        lemma(compiled, symmetry, &grams, states, word, crew, budget)
     }
 
     /// The topmost symbol of a word.

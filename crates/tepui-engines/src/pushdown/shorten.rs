@@ -16,31 +16,32 @@ const MOST_STEPS: usize = 2_000_000;
 /// A context: a thread and the rules it applies.
 type Context = (usize, Vec<usize>);
 
-/// The trace with as few contexts as moving and leaving out contexts gives.
-pub fn shorten(model: &Model, trace: Trace, budget: &mut Budget) -> Result<Trace, Stop> {
+/// The trace with as few contexts as moving and leaving out contexts gives. A limit ends the attempts, and is no reason
+/// to lose the trace.
+pub fn shorten(model: &Model, trace: Trace, budget: &mut Budget) -> Trace {
     let mut contexts = contexts_of(&trace);
     if contexts.len() > MOST_CONTEXTS {
-        return Ok(trace);
+        return trace;
     }
     let (before, length) = (contexts.len(), trace.steps.len());
     let mut tries = MOST_STEPS / trace.steps.len().max(1);
-    while let Some(better) = improve(model, &trace.property, &contexts, &mut tries, budget)? {
+    while let Ok(Some(better)) = improve(model, &trace.property, &contexts, &mut tries, budget) {
         contexts = better;
     }
     let steps: usize = contexts.iter().map(|(_, rules)| rules.len()).sum();
     if (contexts.len(), steps) >= (before, length) {
-        return Ok(trace);
+        return trace;
     }
     let mut state = model.init().clone();
     let mut shorter = Vec::with_capacity(steps);
     for (thread, rules) in contexts {
         for rule in rules {
-            let Some(after) = model.step(&state, thread, rule) else { return Ok(trace) };
+            let Some(after) = model.step(&state, thread, rule) else { return trace };
             state = after;
             shorter.push(Step { thread, rule, after: state.clone() });
         }
     }
-    Ok(Trace { steps: shorter, ..trace })
+    Trace { steps: shorter, ..trace }
 }
 
 fn contexts_of(trace: &Trace) -> Vec<Context> {

@@ -5,6 +5,8 @@
 //! nobody has to be told. So a list of views for each word is made when it is first asked for; until then it is enough to
 //! know which views have been looked at. Each view is put into lists once.
 
+use tepui_core::{Budget, Stop};
+
 use super::grams::{Fresh, Grams, Reaction};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
@@ -24,27 +26,26 @@ impl Waiting {
         self.unlisted.push(views);
     }
 
-    /// Tells of a word that may come to light: `tell` gets each view from which it may, as a number and as a row, the place
-    /// of the thread that pops, and the shared state that it goes to.
-    pub fn wake(
+    /// The views from which a word may come to light. Give the list back ([`keep`](Self::keep)): it may grow.
+    pub fn take(
         &mut self,
         fresh: Fresh,
         grams: &Grams,
         symmetry: &Symmetry,
         views: &PackedSet,
-        mut tell: impl FnMut(u32, &[u32], usize, u32),
-    ) {
+        budget: &mut Budget,
+    ) -> Result<Vec<u32>, Stop> {
         if !self.unlisted.is_empty() {
-            self.list(grams, symmetry, views);
+            self.list(grams, symmetry, views, budget)?;
         }
-        let lists = self.lists.get(fresh.thread).map_or(&[][..], Vec::as_slice);
-        let Some(waiting) = lists.get(fresh.word as usize) else { return };
-        let mut row = vec![0; views.width()];
-        for &view in waiting {
-            views.get(view, &mut row);
-            if let Some(place) = symmetry.place_of(&row, fresh.thread, fresh.word) {
-                pops(grams, place, (row[0], fresh.word)).for_each(|shared| tell(view, &row, place, shared));
-            }
+        let list = self.lists.get_mut(fresh.thread).and_then(|lists| lists.get_mut(fresh.word as usize));
+        Ok(list.map(std::mem::take).unwrap_or_default())
+    }
+
+    /// Puts a list back that was taken.
+    pub fn keep(&mut self, fresh: Fresh, list: Vec<u32>) {
+        if !list.is_empty() {
+            self.lists[fresh.thread][fresh.word as usize] = list;
         }
     }
 
@@ -55,7 +56,7 @@ impl Waiting {
     }
 
     /// Puts views into lists that are in none yet.
-    fn list(&mut self, grams: &Grams, symmetry: &Symmetry, views: &PackedSet) {
+    fn list(&mut self, grams: &Grams, symmetry: &Symmetry, views: &PackedSet, budget: &mut Budget) -> Result<(), Stop> {
         let mut row = vec![0; views.width()];
         self.lists.resize(row.len() - 1, Vec::new());
         for view in std::mem::take(&mut self.unlisted).into_iter().flatten() {
@@ -68,6 +69,27 @@ impl Waiting {
                     lists[word].push(view);
                 }
             }
+            budget.pass(1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells of a word that may come to light from views that wait for it: `tell` gets each of them, as a number and as a
+/// row, the place of the thread that pops, and the shared state that it goes to.
+pub fn wake(
+    fresh: Fresh,
+    waiting: &[u32],
+    grams: &Grams,
+    symmetry: &Symmetry,
+    views: &PackedSet,
+    mut tell: impl FnMut(u32, &[u32], usize, u32),
+) {
+    let mut row = vec![0; views.width()];
+    for &view in waiting {
+        views.get(view, &mut row);
+        if let Some(place) = symmetry.place_of(&row, fresh.thread, fresh.word) {
+            pops(grams, place, (row[0], fresh.word)).for_each(|shared| tell(view, &row, place, shared));
         }
     }
 }

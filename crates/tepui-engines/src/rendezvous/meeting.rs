@@ -138,17 +138,18 @@ impl<'a> Meeting<'a> {
         self.components.iter().zip(tuple).all(|(component, &state)| component.accepts(state))
     }
 
-    /// All ways to choose one of each.
-    fn combine(choices: &[Vec<u32>], found: &mut impl FnMut(&[u32])) {
+    /// All ways to choose one of each, of which there may be very many.
+    fn combine(choices: &[Vec<u32>], budget: &mut Budget, found: &mut impl FnMut(&[u32])) -> Result<(), Stop> {
         if choices.iter().any(Vec::is_empty) {
-            return;
+            return Ok(());
         }
         let mut places = vec![0; choices.len()];
         let mut tuple: Vec<_> = choices.iter().map(|all| all[0]).collect();
         loop {
             found(&tuple);
+            budget.pass(1)?;
             let Some(index) = (0..choices.len()).find(|&index| places[index] + 1 < choices[index].len()) else {
-                return;
+                return Ok(());
             };
             for reset in 0..index {
                 (places[reset], tuple[reset]) = (0, choices[reset][0]);
@@ -158,19 +159,26 @@ impl<'a> Meeting<'a> {
         }
     }
 
-    fn starts(&self, found: &mut impl FnMut(&[u32])) {
+    fn starts(&self, budget: &mut Budget, found: &mut impl FnMut(&[u32])) -> Result<(), Stop> {
         let starts: Vec<_> = self.components.iter().map(Component::starts).collect();
-        Self::combine(&starts, found);
+        Self::combine(&starts, budget, found)
     }
 
-    fn after(&self, tuple: &[u32], action: usize, choices: &mut [Vec<u32>], found: &mut impl FnMut(&[u32])) {
+    fn after(
+        &self,
+        tuple: &[u32],
+        action: usize,
+        choices: &mut [Vec<u32>],
+        budget: &mut Budget,
+        found: &mut impl FnMut(&[u32]),
+    ) -> Result<(), Stop> {
         for ((component, &state), choice) in self.components.iter().zip(tuple).zip(choices.iter_mut()) {
             component.next(state, action, choice);
             if choice.is_empty() {
-                return;
+                return Ok(());
             }
         }
-        Self::combine(choices, found);
+        Self::combine(choices, budget, found)
     }
 
     /// A shortest word, if there is any.
@@ -179,11 +187,11 @@ impl<'a> Meeting<'a> {
         // For each tuple the one before it and the action that led here.
         let mut before: Vec<(u32, u32)> = Vec::new();
         let mut choices = vec![Vec::new(); self.components.len()];
-        self.starts(&mut |tuple| {
+        self.starts(budget, &mut |tuple| {
             if tuples.number(tuple).1 {
                 before.push((u32::MAX, 0));
             }
-        });
+        })?;
         let mut next = 0;
         while next < before.len() {
             budget.spend(self.actions as u64)?;
@@ -200,11 +208,11 @@ impl<'a> Meeting<'a> {
                 return Ok(Some(word));
             }
             for action in 0..self.actions {
-                self.after(&tuple, action, &mut choices, &mut |tuple| {
+                self.after(&tuple, action, &mut choices, budget, &mut |tuple| {
                     if tuples.number(tuple).1 {
                         before.push((next as u32, action as u32));
                     }
-                });
+                })?;
             }
             next += 1;
         }
@@ -245,7 +253,7 @@ impl<'a> Meeting<'a> {
                 labels.push(Label { tuple: number, ..label });
             };
         let start = Label { tuple: 0, lengths: vec![0; threads], length: 0, before: None };
-        self.starts(&mut |tuple| reach(tuple, start.clone(), &mut labels, &mut tuples, &mut heap));
+        self.starts(budget, &mut |tuple| reach(tuple, start.clone(), &mut labels, &mut tuples, &mut heap))?;
         while let Some(Reverse((_, _, index))) = heap.pop() {
             budget.spend(self.actions as u64)?;
             self.visited += 1;
@@ -259,9 +267,9 @@ impl<'a> Meeting<'a> {
                 let lengths: Vec<_> = lengths.map(|(length, &counts)| length + u32::from(counts)).collect();
                 let before = Some((index, Action(action as u32)));
                 let next = Label { tuple: 0, lengths, length: label.length + 1, before };
-                self.after(&tuple, action, &mut choices, &mut |tuple| {
+                self.after(&tuple, action, &mut choices, budget, &mut |tuple| {
                     reach(tuple, next.clone(), &mut labels, &mut tuples, &mut heap);
-                });
+                })?;
             }
         }
         Ok(None)

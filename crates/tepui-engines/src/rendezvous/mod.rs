@@ -326,6 +326,27 @@ impl<'a> Rendezvous<'a> {
         Claim { name: stated.name.clone(), never: stated.digest(), targets: targets.collect() }
     }
 
+    /// Evidence for properties none of whose targets has a word.
+    fn evidence(&self, proved: &[usize]) -> Evidence {
+        let claims = proved.iter().map(|&property| self.claim(property)).collect();
+        let own = self.queries.iter().filter(|query| proved.contains(&query.property));
+        let lengths: Vec<_> = own.map(|query| tuple(&query.lengths)).collect();
+        let because = match lengths.as_slice() {
+            [] => "nothing is asked".to_owned(),
+            [one] => format!("no word is in the languages of all threads, taken at length {one}"),
+            _ => {
+                let longest = self.queries.iter().flat_map(|query| &query.lengths).max().unwrap_or(&0);
+                let count = lengths.len();
+                format!(
+                    "for none of {count} targets is there a word in the languages of all threads, taken at lengths up \
+                     to {longest}"
+                )
+            }
+        };
+        let certificate = Certificate { model: self.model.digest(), claims };
+        Evidence { certificate: certificate.into(), because, kind: "languages", view_depth: None }
+    }
+
     /// The automata of a language at a level. One that accepts everything excludes nothing, and is left out.
     fn automata(&self, language: &ThreadLanguage, length: u32) -> Vec<Automaton> {
         let suffix = self.options.abstraction == Abstraction::Suffix;
@@ -463,23 +484,22 @@ impl Engine for Rendezvous<'_> {
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let refuted = self.refuted();
         let proved: Vec<_> = (0..self.model.properties().len()).filter(|number| !refuted.contains(number)).collect();
-        let claims = proved.iter().map(|&property| self.claim(property)).collect();
-        let own = self.queries.iter().filter(|query| proved.contains(&query.property));
-        let lengths: Vec<_> = own.map(|query| tuple(&query.lengths)).collect();
-        let because = match lengths.as_slice() {
-            [] => "nothing is asked".to_owned(),
-            [one] => format!("no word is in the languages of all threads, taken at length {one}"),
-            _ => {
-                let longest = self.queries.iter().flat_map(|query| &query.lengths).max().unwrap_or(&0);
-                let count = lengths.len();
-                format!(
-                    "for none of {count} targets is there a word in the languages of all threads, taken at lengths up \
-                     to {longest}"
-                )
-            }
+        Ok(Some(self.evidence(&proved)))
+    }
+
+    fn proved(&mut self, budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        budget.look()?;
+        let targets: usize = self.model.properties().iter().map(|property| property.never.len()).sum();
+        if self.queries.len() < targets {
+            return Ok(None);
+        }
+        let holds = |number: &usize| {
+            let mut own = self.queries.iter().filter(|query| query.property == *number);
+            own.all(|query| matches!(query.answer, Answer::Unreachable))
         };
-        let certificate = Certificate { model: self.model.digest(), claims };
-        Ok(Some(Evidence { certificate: certificate.into(), because, kind: "languages", view_depth: None }))
+        let proved: Vec<_> = (0..self.model.properties().len()).filter(holds).collect();
+        let evidence = (!proved.is_empty()).then(|| self.evidence(&proved));
+        Ok(evidence.map(|evidence| (proved, evidence)))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

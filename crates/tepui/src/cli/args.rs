@@ -234,6 +234,9 @@ pub(crate) struct VerifyArgs {
     /// Explore no bound of the engine beyond this one; without a proof by then, the answer is unknown
     #[arg(long, value_name = "K", help_heading = LIMITS)]
     pub(crate) bound_limit: Option<u32>,
+    /// Stop at the first violation, and leave the other properties open
+    #[arg(long)]
+    pub(crate) stop_at_first: bool,
     /// Besides the answer, find the smallest bound: the cutoff of a proof, the bound of a violation (auto only)
     #[arg(long, value_enum, value_name = "RESOURCE", num_args = 0..=1, default_missing_value = "contexts", require_equals = true, help_heading = SEARCH)]
     pub(crate) minimal: Option<Resource>,

@@ -62,6 +62,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     });
     let options = Options {
         minimal,
+        stop_at_first: args.stop_at_first,
         test_always: args.closure_every_iteration,
         bound_limit: args.bound_limit.map(|limit| vec![limit]),
         z_depth: usize::from(args.z_depth),

@@ -1,0 +1,51 @@
+//! Views that may violate something, known by a single cell.
+//!
+//! A property may have thousands of patterns, and most views are covered by none of them. A pattern that names a top, or
+//! else a shared state, covers only views that show it, so that a look at each cell of a view tells whether it has to be
+//! compared at all.
+
+use rustc_hash::FxHashMap;
+use tepui_model::pushdown::Property;
+
+use super::compiled::Compiled;
+use crate::symmetry::Symmetry;
+
+/// The views that may violate something.
+pub struct Suspects {
+    shared: Vec<bool>,
+    /// For each thread its symbols.
+    tops: Vec<Vec<bool>>,
+    /// Whether some pattern covers everything.
+    all: bool,
+}
+
+impl Suspects {
+    /// The views that may violate some of the properties.
+    pub fn of(compiled: &Compiled, symmetry: &Symmetry, properties: &[Property]) -> Self {
+        let threads = compiled.model.threads();
+        let symbols = threads.iter().map(|thread| vec![false; thread.symbol_count() as usize]);
+        let shared = vec![false; compiled.shared_count() as usize];
+        let numbers: FxHashMap<_, _> = (0..compiled.shared_count()).map(|n| (compiled.shared(n), n)).collect();
+        let mut suspects = Self { shared, tops: symbols.collect(), all: false };
+        for pattern in properties.iter().flat_map(|property| &property.never) {
+            let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
+            match (top, pattern.shared) {
+                (Some((thread, top)), _) => {
+                    let alike = (0..threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
+                    alike.for_each(|other| suspects.tops[other][top.0 as usize] = true);
+                }
+                (None, Some(wanted)) => {
+                    numbers.get(&wanted).into_iter().for_each(|&shared| suspects.shared[shared as usize] = true);
+                }
+                (None, None) => suspects.all = true,
+            }
+        }
+        suspects
+    }
+
+    /// Whether a view, given as a shared state and symbols, is to be looked at.
+    pub fn include(&self, view: &[u32]) -> bool {
+        let suspicious = |(tops, &top): (&Vec<bool>, &u32)| tops[top as usize];
+        self.all || self.shared[view[0] as usize] || self.tops.iter().zip(&view[1..]).any(suspicious)
+    }
+}
