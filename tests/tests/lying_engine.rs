@@ -34,7 +34,8 @@ impl Engine for Liar {
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let properties = self.model.properties().to_vec();
-        let certificate = Certificate { model: self.model.digest(), properties, lemmas: Vec::new(), regular: None }.into();
+        let certificate =
+            Certificate { model: self.model.digest(), properties, lemmas: Vec::new(), regular: None }.into();
         Ok(Some(Evidence { certificate, because: "I say so".to_owned(), kind: "lie", view_depth: Some(1) }))
     }
 

@@ -122,7 +122,9 @@ fn agrees(program: &Program, values: &serde_json::Value, state: &State, frame: O
     let shared = program.shared.iter().zip(&state.shared);
     let local = frame.iter().flat_map(|frame| program.procedures[frame.procedure].locals.iter().zip(&frame.locals));
     shared.chain(local).all(|(variable, &value)| {
-        values[&variable.name].as_str().is_none_or(|stated| Some(stated) == value.map(|value| program.value_name(variable.kind, value)).as_deref())
+        values[&variable.name]
+            .as_str()
+            .is_none_or(|stated| Some(stated) == value.map(|value| program.value_name(variable.kind, value)).as_deref())
     })
 }
 

@@ -25,9 +25,7 @@ pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejec
 pub fn check_until(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match (model, certificate) {
         (_, Certificate::Program(_)) => Err(Rejected::new("model", "the certificate is about a program")),
-        (Model::Pushdown(model), Certificate::Pushdown(views)) => {
-            pushdown::check(model, views, stop)
-        }
+        (Model::Pushdown(model), Certificate::Pushdown(views)) => pushdown::check(model, views, stop),
         (Model::Pushdown(_), Certificate::Rendezvous(_)) => Err(Rejected::new(
             "model",
             "the certificate is about threads that meet in actions, the model about threads that share a variable",

@@ -84,9 +84,8 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
         }
         let mut by_shared: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, row) in regular.rows.iter().enumerate() {
-            let has = |(thread, &cell): (usize, &u32)| {
-                (cell as usize) < regular.threads[leaders[thread]].languages.len()
-            };
+            let has =
+                |(thread, &cell): (usize, &u32)| (cell as usize) < regular.threads[leaders[thread]].languages.len();
             if row[0] >= system.shared_states() || !row[1..].iter().enumerate().all(has) {
                 return Err(format!("the row {row:?} names a shared state or language that does not exist"));
             }
@@ -238,9 +237,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
     fn unfolded(&self, thread: usize, piece: &Piece) -> Vec<(Symbol, Rest)> {
         match piece.word.first() {
             Some(&symbol) => vec![(symbol, piece.rest)],
-            None => piece
-                .rest
-                .map_or(Vec::new(), |rest| edges(self.language(thread, piece.language), rest).collect()),
+            None => piece.rest.map_or(Vec::new(), |rest| edges(self.language(thread, piece.language), rest).collect()),
         }
     }
 

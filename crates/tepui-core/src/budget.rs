@@ -31,6 +31,8 @@ pub enum Limit {
     Outrun = 5,
     /// A violation was found, and the task was to stop there.
     FirstViolation = 6,
+    /// The work that was given is done.
+    Work = 7,
 }
 
 impl Limit {
@@ -43,6 +45,7 @@ impl Limit {
             Self::Bound => "bound-limit",
             Self::Outrun => "outrun",
             Self::FirstViolation => "first-violation",
+            Self::Work => "work-limit",
         }
     }
 
@@ -133,6 +136,8 @@ pub struct Budget {
     flags: Arc<Flags>,
     lane: Option<Lane>,
     work: u64,
+    /// The most work, if that is limited.
+    most: Option<u64>,
     next_look: u64,
     /// How much effort that is no work may pass before the next look.
     unhurried: u64,
@@ -188,7 +193,13 @@ impl Budget {
 
     /// The same limits, for one participant of a race, who is credited with some work.
     pub(crate) fn in_lane(&self, lane: Lane, work: u64) -> Self {
-        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, ..Self::default() }
+        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, most: self.most, ..Self::default() }
+    }
+
+    /// The same limits, and not much more than so much work: it is looked at now and then, always after the same work.
+    #[must_use]
+    pub fn with_work(&self, most: u64) -> Self {
+        Self { flags: Arc::clone(&self.flags), most: Some(most), ..Self::default() }
     }
 
     /// Does something with limits that are felt a moment later, if they are reached; all calls share that moment.
@@ -230,6 +241,7 @@ impl Budget {
         }
         match self.flags.limit() {
             Some(limit) if !self.grace.allows(limit) => Err(Stop::Limit(limit)),
+            _ if self.most.is_some_and(|most| self.work > most) => Err(Stop::Limit(Limit::Work)),
             _ => Ok(()),
         }
     }

@@ -78,6 +78,8 @@ pub enum Reason {
         /// What was in the way.
         stop: Stop,
     },
+    /// There is no property to prove.
+    NothingAsked,
     /// The engine does not apply to this model.
     NotApplicable(String),
     /// The answer did not survive the independent check. This is a defect of Tepui.

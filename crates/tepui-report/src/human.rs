@@ -68,6 +68,10 @@ pub fn render(report: &Report<'_>) -> String {
 
 fn headline(report: &Report<'_>) -> String {
     let status = report.outcome.status();
+    if report.asks_nothing() {
+        let word = paint(colour(status), "NOTHING TO PROVE");
+        return format!("{word}  {}: no property is asked for\n", visible(report.file));
+    }
     let word = paint(colour(status), &status.word().to_uppercase());
     let open = report.is_open();
     let says = match status {
@@ -119,6 +123,9 @@ fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome)
 
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let outcome = report.outcome;
+    if report.asks_nothing() {
+        return report.about.iter().flat_map(|about| about.facts(outcome)).collect();
+    }
     let mut facts = Vec::new();
     let several = outcome.properties.len() > 1;
     for (number, property) in outcome.properties.iter().enumerate() {
@@ -138,6 +145,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             facts.push((label, why));
         }
     }
+    facts.extend(report.about.iter().flat_map(|about| about.facts(outcome)));
     facts.extend(outcome.obstacles.iter().map(|obstacle| ("obstacle", obstacle.clone())));
     facts.extend(violating(report));
     let last = outcome.iterations.last();
@@ -301,6 +309,7 @@ pub fn limit_text(limit: Limit) -> &'static str {
         Limit::Bound => "the bound limit was reached",
         Limit::Outrun => "another engine answered first",
         Limit::FirstViolation => "the run stopped at the first violation",
+        Limit::Work => "the limit of work was reached",
     }
 }
 
@@ -316,6 +325,7 @@ pub(crate) fn reason_text(reason: &Reason, resource: &str) -> String {
             let why = reason_text(&stop.clone().into(), resource);
             format!("a violation of {property} was found, but its schedule was not worked out: {why}")
         }
+        Reason::NothingAsked => "no property is asked for".to_owned(),
         Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
     }
 }
@@ -347,6 +357,15 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         }
         Some(Reason::GaveUp(_)) if outcome.engine == "rendezvous" => {
             next.push("try --abstraction suffix or bifix, or leave --engine out".to_owned());
+        }
+        Some(Reason::NothingAsked) => {
+            let ask = if report.is_program {
+                "write `assert(c);` where something must hold, or ask for --deadlock or --label"
+            } else {
+                "give --target, or write a property into the model"
+            };
+            next.push(ask.to_owned());
+            next.push("--all-views proves which views can be reached".to_owned());
         }
         Some(Reason::NotApplicable(_)) => next.push("use --engine closure, delays or contexts-symbolic".to_owned()),
         _ => {}

@@ -36,7 +36,9 @@ struct Document<'a> {
     trace: Option<&'a str>,
     certificate: Option<&'a str>,
     views_file: Option<&'a str>,
-    warnings: &'a [String],
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     invariant: Option<Value>,
     properties: Vec<Value>,
@@ -52,7 +54,7 @@ pub fn render(report: &Report<'_>) -> String {
     let document = Document {
         tepui_version: env!("CARGO_PKG_VERSION"),
         file: report.file,
-        model_digest: report.model.map(|model| model.digest().to_string()),
+        model_digest: report.digest.clone(),
         verdict: outcome.status().word(),
         reason: outcome.properties.iter().find_map(|property| reason(&property.verdict, outcome.resource)),
         engine: outcome.engine,
@@ -77,7 +79,10 @@ pub fn render(report: &Report<'_>) -> String {
         trace: report.trace,
         certificate: report.certificate,
         views_file: report.views,
-        warnings: report.warnings,
+        warnings: (report.warnings.iter().cloned())
+            .chain(report.about.iter().flat_map(crate::about::About::warnings))
+            .collect(),
+        about: report.about.as_ref().map(crate::about::About::json),
         invariant: report.invariant.as_ref().map(Invariant::json),
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
@@ -127,7 +132,11 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
             }
         }
         Verdict::Unknown(_) => value["reason"] = reason(verdict, report.outcome.resource).unwrap_or_default(),
-        Verdict::Safe(_) => {}
+        Verdict::Safe(_) => {
+            if let Some(about) = &report.about {
+                value["vacuous"] = about.vacuous.iter().any(|vacuous| vacuous == name).into();
+            }
+        }
     }
     value
 }
@@ -154,6 +163,7 @@ fn reason(verdict: &Verdict, resource: &str) -> Option<Value> {
         Reason::Limit(limit) | Reason::Untraced { stop: Stop::Limit(limit), .. } => limit.word(),
         Reason::GaveUp(_) | Reason::Untraced { stop: Stop::GaveUp(_), .. } => "gave-up",
         Reason::NotApplicable(_) => "not-applicable",
+        Reason::NothingAsked => "nothing-to-prove",
         Reason::SelfCheckFailed(_) => "self-check-failed",
     };
     let message = match reason {

@@ -1,5 +1,6 @@
 //! From outcomes to what people and programs read. Strings in, strings out: nothing here touches a terminal.
 
+pub mod about;
 pub mod diagnostics;
 pub mod human;
 pub mod invariant;
@@ -10,7 +11,7 @@ pub mod schedule;
 pub mod view;
 mod visible;
 
-use tepui_core::Outcome;
+use tepui_core::{Outcome, Reason, Verdict};
 use tepui_model::Model;
 
 pub use numbers::{bytes, count, grouped, seconds};
@@ -35,6 +36,10 @@ pub struct Report<'a> {
     pub violating: &'a [String],
     /// The invariant of a program, if it is asked for and there is one.
     pub invariant: Option<invariant::Invariant<'a>>,
+    /// What the answer is about, if it is one about a program.
+    pub about: Option<about::About>,
+    /// The fingerprint of what was verified.
+    pub digest: Option<String>,
     /// Whether the model is that of a program.
     pub is_program: bool,
     /// Whether the procedures that a thread is in are shown at each step of a program.
@@ -71,6 +76,12 @@ fn cut(statement: &str) -> String {
 }
 
 impl Report<'_> {
+    /// Whether the run ended before it began, since nothing was asked for.
+    fn asks_nothing(&self) -> bool {
+        let nothing = Verdict::Unknown(Reason::NothingAsked);
+        self.outcome.properties.iter().any(|property| property.verdict == nothing)
+    }
+
     /// Whether there is no property that could be violated.
     fn is_open(&self) -> bool {
         self.model.is_some_and(|model| model.property_names().is_empty())

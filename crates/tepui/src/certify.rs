@@ -205,9 +205,9 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     rows.retain(|row| {
         row[1..].iter().enumerate().all(|(thread, &cell)| {
             let language = &regular.threads[leader(thread)].languages[cell as usize];
-            language.states[0].iter().any(|(symbol, _)| {
-                symbol.is_bottom() || legend.on_top(leader(thread), *symbol).is_some()
-            })
+            language.states[0]
+                .iter()
+                .any(|(symbol, _)| symbol.is_bottom() || legend.on_top(leader(thread), *symbol).is_some())
         })
     });
     let mut numbers: Vec<FxHashMap<u32, Option<u32>>> = vec![FxHashMap::default(); like.len()];

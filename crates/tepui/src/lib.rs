@@ -15,7 +15,7 @@ pub use tepui_engines::rendezvous::{Abstraction, Options as Refinement, Policy};
 
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
 pub use certify::certify;
-pub use program::{Compiling, Verified, execution, verify_program};
+pub use program::{Compiling, Verified, execution, gets_stuck, verify_program};
 pub use rendezvous::{applies_to_rendezvous, verify_rendezvous};
 pub use selfcheck::self_check;
 pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};

@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
+use tepui_cert::program::Certificate;
+use tepui_check::Cause;
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_lang::boolean::{
     self, CallReturn, Compiled, DEADLOCK, Execution, Lost, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
-use tepui_cert::program::Certificate;
-use tepui_check::Cause;
 use tepui_model::program::{self, Action, Program};
 use tepui_model::pushdown::Property;
 
@@ -163,6 +163,23 @@ pub fn verify_program(
     outcome.stored = last.stored;
     outcome.remarks.extend(last.remarks);
     Ok(conclude(program, compiling, outcome, compiled, budget))
+}
+
+/// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so, or of
+/// what the answer has cost.
+const DEADLOCK_WORK: u64 = 200_000;
+
+/// Whether a program is found to get stuck without much work, after some that its answer has cost.
+pub fn gets_stuck(program: &Program, compiling: &Compiling, spent: u64, budget: &Budget) -> bool {
+    let max_threads = compiling.max_threads.min(3);
+    let properties = vec![DEADLOCK.to_owned()];
+    let compiling = Compiling { deadlock: true, every_step: false, max_threads, properties, ..compiling.clone() };
+    let limited = budget.with_work(DEADLOCK_WORK + spent / 20);
+    let verified = verify_program(program, &compiling, &Options::default(), &limited);
+    verified.is_ok_and(|verified| {
+        let mut properties = verified.outcome.properties.iter();
+        properties.any(|property| property.name == DEADLOCK && property.verdict.status() == Status::Unsafe)
+    })
 }
 
 /// Why there is no model to ask about.
@@ -332,6 +349,7 @@ impl Creating<'_> {
             Reason::Limit(Limit::Bound) if !self.options.prove => None,
             Reason::Limit(limit) => Some(Stop::Limit(limit)),
             Reason::Untraced { stop, .. } => Some(stop),
+            Reason::NothingAsked => None,
             Reason::GaveUp(why) | Reason::NotApplicable(why) | Reason::SelfCheckFailed(why) => Some(Stop::GaveUp(why)),
         }
     }

@@ -151,7 +151,8 @@ impl Observed for Updates {
         _: &Crew,
         _: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
-        let certificate = Certificate { model: Digest::of(b"updates"), properties: Vec::new(), lemmas: Vec::new(), regular: None };
+        let certificate =
+            Certificate { model: Digest::of(b"updates"), properties: Vec::new(), lemmas: Vec::new(), regular: None };
         let because = "all actions respect the view".to_owned();
         Ok(Some(Evidence { certificate: certificate.into(), because, kind: "respect", view_depth: Some(1) }))
     }

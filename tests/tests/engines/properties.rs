@@ -113,8 +113,7 @@ fn stops_at_first(whole: &Outcome, first: &Outcome, place: &str) {
 /// proved although the other query is open for ever.
 #[test]
 fn a_query_that_stays_open_does_not_take_back_the_proof_of_another() {
-    let text =
-        include_str!("../../../examples/counting.rpds").to_owned() + "\nreach nothing: odd at more n\n";
+    let text = include_str!("../../../examples/counting.rpds").to_owned() + "\nreach nothing: odd at more n\n";
     let source = tepui_lang::source::Source::new("model", text.as_bytes());
     let model = tepui_lang::rendezvous::read_rpds(&source, None).unwrap().model;
     let options = Options { engine: Choice::Rendezvous, bound_limit: Some(vec![6]), ..Options::default() };

@@ -245,11 +245,7 @@ impl LemmaThread {
 }
 
 /// Reads `like N`, where N must be an earlier thread with words of its own.
-pub(super) fn read_leader(
-    lines: &Lines<'_>,
-    text: &str,
-    leads: impl Fn(usize) -> bool,
-) -> Result<usize, Unreadable> {
+pub(super) fn read_leader(lines: &Lines<'_>, text: &str, leads: impl Fn(usize) -> bool) -> Result<usize, Unreadable> {
     let number = strip_keyword(text.trim_start(), "like").ok_or_else(|| lines.error("expected `thread N like M`"))?;
     let leader = lines.number::<usize>(number)?.checked_sub(1);
     let leader = leader.filter(|&leader| leads(leader));

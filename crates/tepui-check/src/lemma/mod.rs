@@ -187,11 +187,7 @@ pub(crate) fn check_lemmas<'a>(system: &impl System, lemmas: &'a [Lemma]) -> Res
 }
 
 /// Checks a lemma; the error says at which view and step it fails.
-fn check<'a, S: System>(
-    system: &S,
-    lemma: &'a Lemma,
-    earlier: &[Checked<'a>],
-) -> Result<Checked<'a>, Trouble> {
+fn check<'a, S: System>(system: &S, lemma: &'a Lemma, earlier: &[Checked<'a>]) -> Result<Checked<'a>, Trouble> {
     let checked = Checked::well_formed(system, lemma)?;
     checked.holds_initially(system)?;
     checked.is_closed(system, earlier)?;
@@ -269,9 +265,8 @@ impl<'a> Checked<'a> {
             for (thread, stack) in stacks.iter().enumerate() {
                 let stack: Vec<_> = stack.iter().copied().chain([Symbol::BOTTOM]).collect();
                 for stretch in stack.windows(depth.saturating_add(1)) {
-                    self.require_below(system, thread, &stretch[..depth], stretch[depth]).map_err(|missing| {
-                        format!("the initial stack of {}: {missing}", system.thread_name(thread))
-                    })?;
+                    self.require_below(system, thread, &stretch[..depth], stretch[depth])
+                        .map_err(|missing| format!("the initial stack of {}: {missing}", system.thread_name(thread)))?;
                 }
                 let word = &stack[..depth.min(stack.len())];
                 row.push(self.words[self.groups.leader(thread)].get(word).copied().unwrap_or(NOWHERE));
@@ -307,9 +302,8 @@ impl<'a> Checked<'a> {
                         if system.stop() {
                             return Err(Trouble::Stopped);
                         }
-                        let blame = |(step, reason): (Rc<Move>, String)| {
-                            self.blame(system, row, (thread, &step), &reason)
-                        };
+                        let blame =
+                            |(step, reason): (Rc<Move>, String)| self.blame(system, row, (thread, &step), &reason);
                         vacant.insert(found.map_err(blame)?)
                     }
                 };
@@ -496,27 +490,17 @@ impl<'a> Checked<'a> {
         Ok(found)
     }
 
-    fn replaced(
-        &self,
-        system: &impl System,
-        row: &[u32],
-        thread: usize,
-        word: Word<'_>,
-    ) -> Result<Vec<u32>, String> {
+    fn replaced(&self, system: &impl System, row: &[u32], thread: usize, word: Word<'_>) -> Result<Vec<u32>, String> {
         let number = self.words[self.groups.leader(thread)].get(word).copied();
-        let missing = || format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word));
+        let missing = || {
+            format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word))
+        };
         let mut row = row.to_vec();
         row[thread + 1] = number.ok_or_else(missing)?;
         Ok(row)
     }
 
-    fn require_below(
-        &self,
-        system: &impl System,
-        thread: usize,
-        word: Word<'_>,
-        symbol: Symbol,
-    ) -> Result<(), String> {
+    fn require_below(&self, system: &impl System, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
         let below = &self.below[self.groups.leader(thread)];
         match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
             true => Ok(()),

@@ -67,7 +67,9 @@ pub(super) fn rows_avoid(
 
 /// Whether a thread violates a property that has a symbol on top.
 fn violates(system: &Interpreted<'_>, shared: u32, top: Symbol, property: &Property) -> bool {
-    let (Some(values), Some(frame)) = (system.tables().shared(shared), system.tables().frame(top)) else { return false };
+    let (Some(values), Some(frame)) = (system.tables().shared(shared), system.tables().frame(top)) else {
+        return false;
+    };
     let runner = system.runner();
     let stands = runner.stands_at(frame.procedure, frame.position);
     let next = stands.last().copied().unwrap_or(frame.position);

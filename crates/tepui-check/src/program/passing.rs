@@ -32,7 +32,9 @@ pub(super) struct Watched {
 impl Watched {
     pub(super) fn new(properties: &[Property]) -> Self {
         let goals = || properties.iter().flat_map(|property| &property.never);
-        let label = |goal: &Goal| if let Goal::Reached(procedure, position) = *goal { Some((procedure, position)) } else { None };
+        let label = |goal: &Goal| {
+            if let Goal::Reached(procedure, position) = *goal { Some((procedure, position)) } else { None }
+        };
         Self { labels: goals().filter_map(label).collect(), deadlock: goals().any(|goal| *goal == Goal::Deadlock) }
     }
 
@@ -106,7 +108,8 @@ impl Passing<'_> {
             return None;
         }
         let found = self.runner.steps(shared, frame, self.tables).into_iter();
-        let next = found.map(|(shared, effect)| if let Effect::Become(frame) = effect { Some((shared, frame)) } else { None });
+        let next =
+            found.map(|(shared, effect)| if let Effect::Become(frame) = effect { Some((shared, frame)) } else { None });
         next.collect()
     }
 
@@ -180,7 +183,11 @@ impl Passing<'_> {
             Some(Action::Call { procedure, arguments, .. }) => {
                 arguments.iter().for_each(|expression| expression.slots(&mut found));
                 let enforced = &self.runner.program().procedures[*procedure].enforced;
-                let mut outer = |slot: Slot| if matches!(slot, Slot::Shared(_)) { found(slot) };
+                let mut outer = |slot: Slot| {
+                    if matches!(slot, Slot::Shared(_)) {
+                        found(slot)
+                    }
+                };
                 enforced.iter().for_each(|condition| condition.slots(&mut outer));
             }
             _ => {}

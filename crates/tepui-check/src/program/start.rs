@@ -71,9 +71,7 @@ fn passed(passing: &Passing<'_>, state: &State) -> Option<Vec<State>> {
         _ if alone => !(passing.watched.deadlock && passing.may_block(&state.shared, main)),
         None => unhindered(passing, main),
         Some(Action::Return(_) | Action::EndThread) => unhindered(passing, main),
-        Some(Action::Start { arguments, .. }) => {
-            unhindered(passing, main) && arguments.iter().all(reads_locals_only)
-        }
+        Some(Action::Start { arguments, .. }) => unhindered(passing, main) && arguments.iter().all(reads_locals_only),
         Some(action) => !runner.is_uninterrupted(main) && passing.is_unseen(main, action),
     };
     let steps = fits.then(|| runner.steps_keeping(state, 0, passing.tables))?;
@@ -88,11 +86,7 @@ fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
 }
 
 /// The threads that have not ended, each in a place of its own and run on.
-fn placed(
-    passing: &Passing<'_>,
-    state: &State,
-    places: usize,
-) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
+fn placed(passing: &Passing<'_>, state: &State, places: usize) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
     let shared = passing.tables.shared_number(&state.shared);
     let mut rows = vec![(shared, Vec::new())];
     for thread in &state.threads {

@@ -12,12 +12,12 @@ use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
 use tepui_model::program::{Program, Property};
 use tepui_model::pushdown::Symbol;
 
+use super::Proof;
 use super::passing::{Passing, Watched};
 use super::start;
 use super::tables::Tables;
-use super::Proof;
-use crate::{Accepted, Rejected};
 use crate::lemma::{Change, Move, NOWHERE, Others, System};
+use crate::{Accepted, Rejected};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
 struct Done {

@@ -149,9 +149,10 @@ fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
     }
     let have = |variables: &[Variable], values: &[Value]| {
         variables.len() == values.len()
-            && variables.iter().zip(values).all(|(variable, value)| {
-                value.is_none_or(|value| value < program.values(variable.kind))
-            })
+            && variables
+                .iter()
+                .zip(values)
+                .all(|(variable, value)| value.is_none_or(|value| value < program.values(variable.kind)))
     };
     if shared.iter().any(|values| !have(&program.shared, values)) || shared.len() >= NOWHERE as usize {
         return Err("a shared state does not have a value for each variable".to_owned());

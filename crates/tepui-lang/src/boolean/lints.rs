@@ -31,7 +31,12 @@ pub(super) fn control(procedure: &Procedure, written: &syntax::Procedure, dialec
         if let Action::StartAt(target) = statement.action
             && flow.atomics(target).next().is_some()
         {
-            found.push(Diagnostic::error(0, span.clone(), "a thread cannot begin inside an atomic block", "starts there"));
+            found.push(Diagnostic::error(
+                0,
+                span.clone(),
+                "a thread cannot begin inside an atomic block",
+                "starts there",
+            ));
         } else if jumps.iter().any(|&to| flow.atomics(to).any(|block| !inside.contains(&block))) {
             found.push(Diagnostic::error(0, span.clone(), "a jump into an atomic block", "jumps into the block"));
         }

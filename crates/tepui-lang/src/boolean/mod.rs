@@ -24,8 +24,8 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
 pub use compile::{
-    CallReturn, Compiled, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile,
-    creates_threads, explain,
+    CallReturn, Compiled, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile, creates_threads,
+    explain,
 };
 pub use print::{print_head, print_program};
 pub use retrace::{Execution, Lost, retrace};

@@ -42,7 +42,8 @@ const KEYWORDS: &[&str] = &[
 
 /// Those of the dialect with braces, and of those with `begin` and `end`.
 const WITH_BRACES: &[&str] = &["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"];
-const WITH_WORDS: &[&str] = &["F", "T", "begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
+const WITH_WORDS: &[&str] =
+    &["F", "T", "begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
 
 /// Names of properties that are not assertions.
 const RESERVED: &[&str] = &[super::DEADLOCK, super::THREAD_LIMIT, "views"];

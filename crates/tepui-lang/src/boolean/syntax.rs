@@ -57,7 +57,11 @@ pub(super) struct Statement {
 pub(super) enum Action {
     Skip,
     Goto(Vec<Name>),
-    Assign { targets: Vec<Name>, values: Vec<Expression>, constraint: Option<Expression> },
+    Assign {
+        targets: Vec<Name>,
+        values: Vec<Expression>,
+        constraint: Option<Expression>,
+    },
     Assume(Expression),
     Wait(Expression),
     /// With the name of the property, if it is given one.
@@ -69,9 +73,17 @@ pub(super) enum Action {
     AtomicEnd,
     Lock(Name),
     Unlock(Name),
-    Call { targets: Vec<Name>, procedure: Name, arguments: Vec<Expression> },
+    Call {
+        targets: Vec<Name>,
+        procedure: Name,
+        arguments: Vec<Expression>,
+    },
     Return(Vec<Expression>),
-    Start { procedure: Name, arguments: Vec<Expression>, count: u32 },
+    Start {
+        procedure: Name,
+        arguments: Vec<Expression>,
+        count: u32,
+    },
     StartAt(Name),
     EndThread,
     Sleep,

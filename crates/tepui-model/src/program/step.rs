@@ -504,13 +504,7 @@ impl Step<'_, '_> {
     }
 
     /// Stores values, each of which may be one of several, and goes on at a position.
-    fn store(
-        &self,
-        targets: &[Place],
-        values: &[Vec<u32>],
-        next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Frame),
-    ) {
+    fn store(&self, targets: &[Place], values: &[Vec<u32>], next: usize, found: &mut dyn FnMut(Vec<Value>, Frame)) {
         let pairs = targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values)));
         let (slots, choices): (Vec<_>, Vec<_>) = pairs
             .map(|(slot, values)| (slot, self.keep.stored(self.frame.procedure, next, slot, values.clone())))

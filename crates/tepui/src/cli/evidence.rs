@@ -67,7 +67,10 @@ fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
         }
         (Subject::Program(_), _) => {
             let why = "the certificate is about another kind of model, or was made by an older version of tepui";
-            return rejected(&format!("{why}\n  next: make a new one with `tepui verify {} --certificate FILE`", loaded.again));
+            return rejected(&format!(
+                "{why}\n  next: make a new one with `tepui verify {} --certificate FILE`",
+                loaded.again
+            ));
         }
         (Subject::Model(model), certificate) => tepui_check::check_until(model, certificate, stop),
     };

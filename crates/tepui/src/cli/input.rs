@@ -66,6 +66,8 @@ pub(crate) struct Loaded {
     pub(crate) warning_lines: Vec<String>,
     /// The file and the options that select what is verified, for a shell.
     pub(crate) again: String,
+    /// Whether it is asked for all views instead of properties.
+    pub(crate) all_views: bool,
     /// The model's file as the user gave it.
     pub(crate) file: String,
     /// The files that were read, the model's first.
@@ -131,6 +133,7 @@ fn load_any(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
         warnings: said.warnings,
         notes: said.notes,
         again: again(args),
+        all_views: args.all_views,
         file: main.name.clone(),
         inputs: Vec::new(),
     })
@@ -187,6 +190,7 @@ fn load_rendezvous(main: &Source, form: &str, args: &ModelArgs, matching: Option
         warnings: said.warnings,
         notes: said.notes,
         again: again(args),
+        all_views: args.all_views,
         file: main.name.clone(),
         inputs: Vec::new(),
     })
@@ -228,6 +232,7 @@ fn load_program(source: Source, args: &ModelArgs, matching: Option<&Path>) -> Re
         warnings: said.warnings,
         notes: said.notes,
         again: again(args),
+        all_views: args.all_views,
         file: source.name.clone(),
         inputs: Vec::new(),
         subject: Subject::Program(LoadedProgram { program, source, compiling, places }),
@@ -280,6 +285,23 @@ impl Loaded {
                 None => (self.model()?, None),
             }),
         }
+    }
+
+    /// Whether there is a question: a property, or which views there are.
+    pub(crate) fn asks_something(&self) -> bool {
+        self.all_views
+            || match &self.subject {
+                Subject::Model(model) => !model.property_names().is_empty(),
+                Subject::Program(LoadedProgram { program, compiling, .. }) => !compiling.properties(program).is_empty(),
+            }
+    }
+
+    /// The fingerprint of the model or the program.
+    pub(crate) fn digest(&self) -> Option<String> {
+        Some(match &self.subject {
+            Subject::Model(model) => model.digest().to_string(),
+            Subject::Program(LoadedProgram { program, .. }) => program.digest().to_string(),
+        })
     }
 
     /// Prints the warnings: an answer may be worth less than it seems.

@@ -6,9 +6,10 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use tepui::{Abstraction, Choice, Cores, ENGINES, Minimal, Options, Refinement, UnsupportedMatching, Verified};
 use tepui_cert::{Trace, program};
-use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_core::{Budget, Outcome, Reason, Status, Task, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::{Model, pushdown};
+use tepui_report::about::{About, may_block};
 use tepui_report::invariant::Invariant;
 use tepui_report::program::{Run, tell};
 use tepui_report::schedule;
@@ -165,14 +166,6 @@ fn require_fitting(loaded: &Loaded, args: &RunArgs, engine: Choice) -> Result<()
         let only = if meets { "share a variable" } else { "meet in actions" };
         bail!("{option} is only for models whose threads {only}");
     }
-    if let Subject::Model(Model::Rendezvous(model)) = &loaded.subject
-        && model.properties().is_empty()
-    {
-        bail!(
-            "{} asks nothing: add a line `reach name: thread at control stack`, or give --target",
-            visible(&loaded.file)
-        );
-    }
     Ok(())
 }
 
@@ -203,12 +196,13 @@ fn run(
     let start = Instant::now();
     let budget = Budget::unlimited();
     let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
-    let mut answer = answer(loaded, options, &budget)?;
+    let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none();
+    let mut answer = if asks_nothing { no_answer(loaded, &budget) } else { answer(loaded, options, &budget)? };
     if let Some(model) = answer.model.as_ref().filter(|_| args.self_check) {
         // A failed check shows in the verdict: the answers it concerns become unknown.
         let _ = tepui::self_check(model, &mut answer.outcome);
     }
-    let Answer { model, outcome, runs, legend, proof } = answer;
+    let Answer { model, outcome, runs, legend, proof, about } = answer;
     // That there are places for all threads is no property of the program.
     let model = model.map(|model| model.restricted(|name| name != THREAD_LIMIT));
     let peak_memory_bytes = watch.peak_memory();
@@ -228,6 +222,8 @@ fn run(
     let told = told_views(loaded, model.as_ref(), legend.as_ref(), &outcome);
     let report = Report {
         violating: &told,
+        about,
+        digest: loaded.digest(),
         model: model.as_ref(),
         invariant,
         asked_invariant,
@@ -278,6 +274,39 @@ struct Answer {
     legend: Option<Legend>,
     /// The proof about a program.
     proof: Option<program::Certificate>,
+    /// What an answer about a program is about.
+    about: Option<About>,
+}
+
+/// What is said about a model of which nothing is asked.
+fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
+    let task = Task {
+        properties: vec!["views".to_owned()],
+        bound_limit: None,
+        prove: true,
+        list_views: false,
+        stop_at_first: false,
+    };
+    let outcome = Outcome::without_answer("none", "views", &task, &Reason::NothingAsked);
+    let about = loaded.program().map(|LoadedProgram { program, compiling, .. }| {
+        let stuck = may_block(program) && tepui::gets_stuck(program, compiling, 0, budget);
+        About { stuck, ..About::default() }
+    });
+    Answer { model: None, outcome, runs: Vec::new(), legend: None, proof: None, about }
+}
+
+/// The threads of a program, in words.
+fn threads(compiled: &Compiled) -> String {
+    let threads = compiled.model.threads();
+    match (compiled.legend.creates_threads(), threads) {
+        (true, all) => format!("as many threads as it starts, at most {} at the same time", all.len()),
+        (false, [one]) => format!("one thread ({})", one.name),
+        (false, all) => {
+            let shown: Vec<_> = all.iter().take(8).map(|thread| thread.name.as_str()).collect();
+            let more = if all.len() > shown.len() { ", ..." } else { "" };
+            format!("{} threads ({}{more})", all.len(), shown.join(", "))
+        }
+    }
 }
 
 fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
@@ -290,17 +319,32 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
                 }
                 Model::Rendezvous(model) => tepui::verify_rendezvous(model, options, budget),
             };
-            return Ok(Answer { model: Some(model.clone()), outcome, runs: Vec::new(), legend: None, proof: None });
+            return Ok(Answer {
+                model: Some(model.clone()),
+                outcome,
+                runs: Vec::new(),
+                legend: None,
+                proof: None,
+                about: None,
+            });
         }
     };
-    let Verified { outcome, compiled, executions, certificate, unreached: _ } = tepui::verify_program(program, compiling, options, budget)?;
+    let Verified { outcome, compiled, executions, certificate, unreached } =
+        tepui::verify_program(program, compiling, options, budget)?;
+    let properties = compiling.properties(program);
+    let about = compiled.as_ref().filter(|_| options.prove).map(|compiled| {
+        let look = !compiling.deadlock && outcome.conclusive() && may_block(program);
+        let stuck = look && tepui::gets_stuck(program, compiling, outcome.work, budget);
+        let about = About { threads: threads(compiled), stuck, ..About::default() };
+        about.with_unreached(program, source, &properties, &outcome, &unreached)
+    });
     let run = |execution: &Option<_>| execution.as_ref().map(|execution| tell(program, source, execution));
     let runs = executions.iter().map(run).collect();
     let (model, legend) = match compiled {
         Some(Compiled { model, legend }) => (Some(Model::Pushdown(model)), Some(legend)),
         None => (None, None),
     };
-    Ok(Answer { model, outcome, runs, legend, proof: certificate })
+    Ok(Answer { model, outcome, runs, legend, proof: certificate, about })
 }
 
 fn write_files(

@@ -99,7 +99,11 @@ fn names_are_refused_or_explained() {
     let run = room.expect("verify uncalled-assert.bp", 0);
     assert!(run.stderr.contains("`never` is never called"), "{}", run.stderr);
     let run = room.expect("verify uncalled.bp", 1);
-    assert!(run.stderr.contains("`init` is never called") && run.stderr.contains("--dialect getafix"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`init` is never called") && run.stderr.contains("--dialect getafix"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

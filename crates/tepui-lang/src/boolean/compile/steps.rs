@@ -34,11 +34,7 @@ struct Scope {
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(
-        program: &'p Program,
-        options: Options,
-        stop: &'p dyn Fn() -> bool,
-    ) -> Result<Self, Uncompiled> {
+    pub(super) fn new(program: &'p Program, options: Options, stop: &'p dyn Fn() -> bool) -> Result<Self, Uncompiled> {
         let too_many = |place: &str| {
             Uncompiled::Unsupported(format!("the variables {place} take more than {} bits", Values::BITS))
         };
@@ -142,7 +138,9 @@ impl<'p> Steps<'p> {
         let (procedure, mut at) = (point.procedure as usize, point.position as usize);
         let statements = &self.program.procedures[procedure].statements;
         while at != position {
-            let Some(Action::Atomic(block)) = statements.get(at).map(|statement| &statement.action) else { return false };
+            let Some(Action::Atomic(block)) = statements.get(at).map(|statement| &statement.action) else {
+                return false;
+            };
             let Some(&first) = block.first() else { return false };
             at = first;
         }
@@ -482,7 +480,12 @@ impl<'p> Steps<'p> {
             _ => None,
         };
         let each = procedures.map(|(procedure, flow)| {
-            procedure.statements.iter().zip(&flow.next).map(|(statement, &after)| next(&statement.action, after)).collect()
+            procedure
+                .statements
+                .iter()
+                .zip(&flow.next)
+                .map(|(statement, &after)| next(&statement.action, after))
+                .collect()
         });
         each.collect()
     }
