@@ -46,7 +46,7 @@ const WITH_WORDS: [&str; 22] = [
 
 fn read(text: &str, dialect: Option<Dialect>) -> Program {
     let source = Source::new("hostile", text.as_bytes());
-    let parsed = read_program(&source, dialect.unwrap_or_else(|| Dialect::of(&source)), &[]);
+    let parsed = read_program(&source, dialect, &[]);
     parsed.unwrap_or_else(|errors| panic!("{errors:#?}\n{text}")).program
 }
 

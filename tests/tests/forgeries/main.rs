@@ -15,13 +15,26 @@ mod groupings;
 mod judge;
 mod models;
 mod orbits;
+mod programs;
 mod proofs;
 mod samples;
 mod symmetric;
 mod symmetry;
 mod traces;
 
+use tepui_cert::pushdown::Certificate;
+use tepui_check::Rejected;
+use tepui_check::pushdown::Accepted;
+use tepui_model::pushdown::Model;
 use tepui_tests::oracle::Cap;
+
+/// Checks a proof by views.
+fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
+    tepui_check::pushdown::check(model, certificate, &|| false).map(|accepted| match accepted {
+        tepui_check::Accepted::Views(accepted) => accepted,
+        other => panic!("not about views: {other:?}"),
+    })
+}
 
 const SEEDS: u64 = 900;
 const CAP: Cap = Cap { height: 6, states: 400 };

@@ -116,7 +116,7 @@ fn sample(name: String, model: &Model, claims: &[Draft]) -> Sample {
         let unfolded = Claim::of(model, lemma).expect("the groups are right");
         assert!(unfolded.views == claim.views && unfolded.below == claim.below, "{name}");
     }
-    let certificate = Certificate { model: model.digest(), properties: held.clone(), lemmas };
+    let certificate = Certificate { model: model.digest(), properties: held.clone(), lemmas, regular: None };
     let model = model.clone().with_properties(held).expect("they are its own");
     let reachable = oracle::reachable(&model, CAP).0;
     Sample { name, model, certificate, reachable, from_engine: false }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use tepui_cert::pushdown::{Certificate, Lemma, LemmaThread};
 use tepui_check::Rejected;
-use tepui_check::pushdown::{Accepted, check};
+use tepui_check::pushdown::Accepted;
+
+use crate::check;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, Property, Rule};
 use tepui_tests::oracle;
@@ -159,14 +161,15 @@ fn leaning_lemma(count: usize) -> Lemma {
 }
 
 fn answer(model: &Model, lemmas: Vec<Lemma>) -> Result<Accepted, Rejected> {
-    let certificate = Certificate { model: model.digest(), properties: model.properties().to_vec(), lemmas };
+    let certificate =
+        Certificate { model: model.digest(), properties: model.properties().to_vec(), lemmas, regular: None };
     check(model, &certificate)
 }
 
 /// The checker's answer, which must be the judge's.
 fn agreed_on(model: &Model, lemmas: Vec<Lemma>) -> Result<Accepted, Rejected> {
     let (digest, properties) = (model.digest(), model.properties().to_vec());
-    let judged = judge(model, &Certificate { model: digest, properties, lemmas: lemmas.clone() });
+    let judged = judge(model, &Certificate { model: digest, properties, lemmas: lemmas.clone(), regular: None });
     let answer = answer(model, lemmas);
     assert_eq!(answer.is_ok(), judged, "{answer:?}");
     answer

@@ -25,12 +25,12 @@ fn certificate(model: &Model, refinement: Refinement) -> Option<Certificate> {
     let outcome = refine(model, refinement, 6);
     match &outcome.evidence()?.certificate {
         tepui_cert::Certificate::Rendezvous(certificate) => Some(certificate.clone()),
-        tepui_cert::Certificate::Pushdown(_) => None,
+        tepui_cert::Certificate::Pushdown(_) | tepui_cert::Certificate::Program(_) => None,
     }
 }
 
 fn accepted(model: &Model, certificate: &Certificate) -> bool {
-    check(model, &certificate.clone().into()).is_ok()
+    check(model, &certificate.clone().into(), &|| false).is_ok()
 }
 
 /// The words that pass all automata of a target, of at most so many actions: enumerated one by one.
@@ -230,7 +230,7 @@ fn hostile_sizes_are_refused() {
     automata.extend((0..12).map(|_| wide(Direction::Backward)));
     let claim = Claim { name: "q".to_owned(), never: property.digest(), targets: vec![vec![automata]] };
     let forged = Certificate { model: model.digest(), claims: vec![claim] };
-    let refused = check(&model, &forged.into()).unwrap_err();
+    let refused = check(&model, &forged.into(), &|| false).unwrap_err();
     assert!(refused.reason.contains("too many to check"), "{refused}");
 }
 

@@ -10,9 +10,9 @@ use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_lang::boolean::{creates_threads, explain, print_program};
 use tepui_lang::pushdown::{print_cpds, print_init, print_pds, print_spec};
 use tepui_lang::rendezvous::print_rpds;
-use tepui_model::Model;
 use tepui_model::pushdown::{self, Action, Thread};
 use tepui_model::rendezvous::product;
+use tepui_model::{Digest, Model};
 use tepui_report::json::to_json;
 use tepui_report::{count, grouped, visible, visible_lines};
 
@@ -161,7 +161,7 @@ fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
         let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread].name.as_str()).collect();
         let _ = writeln!(out, "  alike          {}", names.join(", "));
     }
-    let _ = writeln!(out, "  digest         {}\n", model.digest());
+    let _ = writeln!(out, "  digest         {}\n", digest(loaded, model));
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["thread", "symbols", "rules", "pop", "overwrite", "push", "on empty", "finite context"]);
@@ -186,6 +186,11 @@ fn summary(loaded: &Loaded, model: &pushdown::Model) -> String {
     visible_lines(out.trim_end()).into_owned() + "\n"
 }
 
+/// The fingerprint that certificates name: of a program that of its source.
+fn digest(loaded: &Loaded, model: &pushdown::Model) -> Digest {
+    loaded.program().map_or_else(|| model.digest(), |loaded| loaded.program.digest())
+}
+
 fn json(loaded: &Loaded, model: &pushdown::Model) -> String {
     let finite = finite_context(&Compiled::new(model));
     let threads = model.threads().iter().zip(&finite).map(|(thread, finite)| {
@@ -202,7 +207,7 @@ fn json(loaded: &Loaded, model: &pushdown::Model) -> String {
     let document = serde_json::json!({
         "tepui_version": env!("CARGO_PKG_VERSION"),
         "file": loaded.file,
-        "model_digest": model.digest().to_string(),
+        "model_digest": digest(loaded, model).to_string(),
         "shared_states": model.shared().count(),
         "init": model.display_state(model.init()),
         "finite_context": finite.iter().all(|&finite| finite),
