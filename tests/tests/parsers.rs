@@ -193,6 +193,9 @@ fn read_certificate(text: &str, models: &[Valid]) -> bool {
     for lemma in &mut certificate.lemmas {
         lemma.views = sorted(&lemma.views);
     }
+    if let Some(regular) = &mut certificate.regular {
+        regular.rows = sorted(&regular.rows);
+    }
     assert_eq!(Certificate::from_text(&certificate.to_text()).as_ref(), Ok(&certificate), "{text}");
     for Valid { model, .. } in models {
         certificate.model = model.digest();

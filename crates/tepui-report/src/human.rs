@@ -43,7 +43,11 @@ pub fn render(report: &Report<'_>) -> String {
         }
         out.push('\n');
     }
-    for (label, text) in facts(report) {
+    let facts = facts(report);
+    if facts.is_empty() {
+        out.truncate(out.trim_end().len() + 1);
+    }
+    for (label, text) in facts {
         let _ = writeln!(out, "  {}{}", paint(DIM, &format!("{label:<9} ")), visible_lines(&text));
     }
     for (number, property) in report.outcome.properties.iter().enumerate() {

@@ -4,6 +4,8 @@
 //! violations get certificates that come as close to a proof as possible, the views of all their reachable states, and
 //! then the violation is covered up in every way that comes to mind, and in random ones.
 
+#![allow(clippy::unwrap_used)]
+
 use fastrand::Rng;
 use tepui::{Choice, Compiling, Cores, Options, certify, verify, verify_program};
 use tepui_cert::program::Certificate;

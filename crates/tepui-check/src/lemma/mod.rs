@@ -65,6 +65,9 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// After how many rows the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
 
+/// A state at the start: a shared state, and for each thread its stack, top first, without the marker.
+pub(crate) type Start = (u32, Vec<Vec<Symbol>>);
+
 /// What the check of a lemma has to know of a model: its threads, and what they do.
 pub(crate) trait System {
     /// Whether a thread may have to wait for another one that must not be interrupted.
@@ -78,8 +81,8 @@ pub(crate) trait System {
     fn shared_states(&self) -> u32;
     /// Whether a thread can be exchanged with another in every run of the model; if not, why.
     fn alike(&self, thread: usize, leader: usize) -> Result<(), &'static str>;
-    /// The states at the start: a shared state and for each thread its stack, top first, without the marker.
-    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)];
+    /// The states at the start.
+    fn initial(&self) -> &[Start];
     /// What a thread may do in a shared state with a symbol on top.
     fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move>;
     /// What a symbol becomes that comes to light, and the shared state with it.

@@ -185,7 +185,7 @@ impl Passing<'_> {
                 let enforced = &self.runner.program().procedures[*procedure].enforced;
                 let mut outer = |slot: Slot| {
                     if matches!(slot, Slot::Shared(_)) {
-                        found(slot)
+                        found(slot);
                     }
                 };
                 enforced.iter().for_each(|condition| condition.slots(&mut outer));

@@ -13,10 +13,10 @@ use tepui_model::program::step::{Frame, Stage};
 use tepui_model::pushdown::Symbol;
 
 use super::passing::{Passing, reads_locals_only};
-use crate::lemma::NOWHERE;
+use crate::lemma::{NOWHERE, Start};
 
 /// The states at the start, each with the symbols of its threads; or why there are none.
-pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
+pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>, String> {
     let mut found = Vec::new();
     for state in passing.runner.initial_keeping(passing.tables) {
         for state in begun(passing, state)? {
@@ -86,13 +86,13 @@ fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
 }
 
 /// The threads that have not ended, each in a place of its own and run on.
-fn placed(passing: &Passing<'_>, state: &State, places: usize) -> Result<Vec<(u32, Vec<Vec<Symbol>>)>, String> {
+fn placed(passing: &Passing<'_>, state: &State, places: usize) -> Result<Vec<Start>, String> {
     let shared = passing.tables.shared_number(&state.shared);
     let mut rows = vec![(shared, Vec::new())];
     for thread in &state.threads {
         let Some(frame) = thread.last() else { continue };
         let results = passing.run_on(state.shared.clone(), frame.clone());
-        let extended = |(shared, stacks): &(u32, Vec<Vec<Symbol>>)| {
+        let extended = |(shared, stacks): &Start| {
             let (shared, stacks) = (*shared, stacks.clone());
             results.iter().map(move |&(_, symbol)| {
                 let stack = vec![symbol];

@@ -16,7 +16,7 @@ use super::Proof;
 use super::passing::{Passing, Watched};
 use super::start;
 use super::tables::Tables;
-use crate::lemma::{Change, Move, NOWHERE, Others, System};
+use crate::lemma::{Change, Move, NOWHERE, Others, Start, System};
 use crate::{Accepted, Rejected};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
@@ -33,7 +33,7 @@ pub(super) struct Interpreted<'a> {
     watched: Watched,
     tables: Tables<'a>,
     runner: Runner<'a>,
-    initial: Vec<(u32, Vec<Vec<Symbol>>)>,
+    initial: Vec<Start>,
     /// For each symbol, whether no other thread may move while it is on top.
     uninterrupted: Vec<bool>,
     done: RefCell<Vec<Done>>,
@@ -144,7 +144,7 @@ impl System for Interpreted<'_> {
         if same { Ok(()) } else { Err("does not start like the one it is said to be like") }
     }
 
-    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)] {
+    fn initial(&self) -> &[Start] {
         &self.initial
     }
 

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
-use crate::lemma::{Change, Move, NOWHERE, System};
+use crate::lemma::{Change, Move, NOWHERE, Start, System};
 
 pub(super) struct Rules<'m> {
     model: &'m Model,
     stop: &'m dyn Fn() -> bool,
-    initial: Vec<(u32, Vec<Vec<Symbol>>)>,
+    initial: Vec<Start>,
     /// The rules of all threads by head.
     by_head: Vec<FxHashMap<(u32, Symbol), Vec<usize>>>,
     /// What the leaders of groups can do.
@@ -73,7 +73,7 @@ impl System for Rules<'_> {
         }
     }
 
-    fn initial(&self) -> &[(u32, Vec<Vec<Symbol>>)] {
+    fn initial(&self) -> &[Start] {
         &self.initial
     }
 

@@ -213,10 +213,10 @@ impl<'a, 's> Parser<'a, 's> {
         loop {
             let lock = self.now().text == "lock" && self.tokens[self.at + 1].kind == Kind::Word;
             if lock && self.dialect.has_braces() {
-                return Err(Diagnostic::error(0, self.now().span(), "a lock is a shared variable", "declared here")
-                    .hint("locks are declared outside of procedures"));
+                let error = Diagnostic::error(0, self.now().span(), "a lock is a shared variable", "declared here");
+                self.sink.push(error.hint("locks are declared outside of procedures"));
             }
-            if self.now().text == "decl" {
+            if self.now().text == "decl" || (lock && self.dialect.has_braces()) {
                 self.declaration(&mut module.enumerations, &mut locals)?;
             } else if self.word("enforce") {
                 enforced = Some(self.expression()?);
@@ -274,7 +274,9 @@ impl<'a, 's> Parser<'a, 's> {
             self.next();
             starts_thread |= !self.dialect.has_braces() && label.text.starts_with("ASYNC_");
             // Some generators write the word itself before each label.
-            if self.dialect.has_braces() || label.text != "label" {
+            let another = matches!(self.now().kind, Kind::Word | Kind::Number)
+                && self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind == Kind::Colon;
+            if self.dialect.has_braces() || label.text != "label" || !another {
                 labels.push(label);
             }
             start = self.now().start;
@@ -297,8 +299,8 @@ impl<'a, 's> Parser<'a, 's> {
             return Err(Diagnostic::error(0, word.span(), "a block on its own", "here")
                 .hint("a block belongs to `if`, `else`, `while` or `atomic`"));
         }
-        if self.ends_block() {
-            return Ok(Action::Skip); // A label at the end of a block.
+        if self.ends_block() || self.take(Kind::Semicolon) {
+            return Ok(Action::Skip); // A label at the end of a block, or before an empty statement.
         }
         if word.kind != Kind::Word || !is_keyword(word.text, self.dialect) {
             let action = self.assignment_or_call(starts_thread)?;
@@ -310,7 +312,9 @@ impl<'a, 's> Parser<'a, 's> {
             "skip" => Action::Skip,
             "goto" => Action::Goto(self.label_names()?),
             "assume" => Action::Assume(self.expression()?),
-            "wait" if self.now().kind == Kind::Semicolon => Action::Sleep,
+            "wait" if self.now().kind == Kind::Semicolon || (!self.dialect.has_braces() && self.ends_block()) => {
+                Action::Sleep
+            }
             "wait" => Action::Wait(self.expression()?),
             "assert" => Action::Assert(self.expression()?, self.property_name()?),
             "atomic_begin" => Action::AtomicBegin,

@@ -235,7 +235,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "K", help_heading = LIMITS)]
     pub(crate) bound_limit: Option<u32>,
     /// Stop at the first violation, and leave the other properties open
-    #[arg(long)]
+    #[arg(long, help_heading = LIMITS)]
     pub(crate) stop_at_first: bool,
     /// Besides the answer, find the smallest bound: the cutoff of a proof, the bound of a violation (auto only)
     #[arg(long, value_enum, value_name = "RESOURCE", num_args = 0..=1, default_missing_value = "contexts", require_equals = true, help_heading = SEARCH)]

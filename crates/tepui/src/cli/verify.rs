@@ -196,7 +196,7 @@ fn run(
     let start = Instant::now();
     let budget = Budget::unlimited();
     let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
-    let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none();
+    let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !invariant;
     let mut answer = if asks_nothing { no_answer(loaded, &budget) } else { answer(loaded, options, &budget)? };
     if let Some(model) = answer.model.as_ref().filter(|_| args.self_check) {
         // A failed check shows in the verdict: the answers it concerns become unknown.
@@ -287,7 +287,7 @@ fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
         list_views: false,
         stop_at_first: false,
     };
-    let outcome = Outcome::without_answer("none", "views", &task, &Reason::NothingAsked);
+    let outcome = Outcome::without_answer("none", "symbols", &task, &Reason::NothingAsked);
     let about = loaded.program().map(|LoadedProgram { program, compiling, .. }| {
         let stuck = may_block(program) && tepui::gets_stuck(program, compiling, 0, budget);
         About { stuck, ..About::default() }

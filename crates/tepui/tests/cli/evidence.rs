@@ -132,7 +132,7 @@ fn follow_the_advice(line: &str, code: i32) {
 #[test]
 fn the_advice_of_a_report_can_be_followed() {
     follow_the_advice("verify lock.cpds --certificate x.cert", 0);
-    follow_the_advice("verify open.cpds --certificate x.cert.gz", 0);
+    follow_the_advice("verify open.cpds --all-views --certificate x.cert.gz", 0);
     follow_the_advice("verify race.cpds --trace x.trace", 1);
     follow_the_advice("verify mixed.cpds --trace x.trace", 1);
     follow_the_advice("explore relay.pds --bound 4 --trace x.trace", 1);

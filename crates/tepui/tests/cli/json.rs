@@ -62,7 +62,7 @@ fn is_digest(value: &Value) -> bool {
 }
 
 fn is_engine(value: &Value) -> bool {
-    value.as_str().is_some_and(|name| name.starts_with("contexts") || ["closure", "delays"].contains(&name))
+    value.as_str().is_some_and(|name| name.starts_with("contexts") || ["closure", "delays", "none"].contains(&name))
 }
 
 /// A number, or an object of numbers.
@@ -175,7 +175,7 @@ const CASES: &[Case] = &[
     (
         "verify mixed.cpds --property server-gone --engine contexts-symbolic --z-depth 4",
         0,
-        &[("/engine", r#""contexts-symbolic""#), ("/cutoff", "3"), ("/view_depth", "4"), ("/views", "5")],
+        &[("/engine", r#""contexts-symbolic""#), ("/cutoff", "3"), ("/view_depth", "null"), ("/views", "5")],
     ),
     (
         "verify lock.cpds --engine contexts-explicit --no-symmetry",
@@ -204,7 +204,8 @@ const CASES: &[Case] = &[
         1,
         &[("/engine", r#""delays""#), ("/violating_views", r#"["set|critical,critical"]"#)],
     ),
-    ("verify open.cpds", 0, &[("/verdict", r#""safe""#), ("/views", "2")]),
+    ("verify open.cpds --all-views", 0, &[("/verdict", r#""safe""#), ("/views", "2")]),
+    ("verify open.cpds", 3, &[("/verdict", r#""unknown""#), ("/reason/kind", r#""nothing-to-prove""#)]),
     ("verify race.cpds --all-views", 0, &[("/verdict", r#""safe""#), ("/views", "13")]),
     (
         "verify race.cpds --trace y.trace --certificate y.cert --minimal",

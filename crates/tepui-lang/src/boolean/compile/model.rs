@@ -2,25 +2,19 @@
 
 use rustc_hash::FxHashMap;
 use tepui_model::program::Goal;
-use tepui_model::pushdown::{Model, Names, Pattern, Property, Shared, State, Symbol, Thread};
+use tepui_model::pushdown::{Action, Model, Names, Pattern, Property, Rule, Shared, State, Symbol, Thread};
 
-use super::pairs::Exploration;
+use super::pairs::{Exploration, Threads};
 use super::{Compiled, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, Uncompiled};
 
 impl Exploration<'_, '_> {
     /// The model of what was found.
-    pub(super) fn compiled(self) -> Result<Compiled, Uncompiled> {
+    pub(super) fn compiled(mut self) -> Result<Compiled, Uncompiled> {
         let thread_names = self.thread_names();
-        // Threads of different kinds are not interchangeable, even if their rules happen to be alike: a proof tells which
-        // procedure a thread is in. So no two kinds have the same number of symbols.
-        let mut symbols: Vec<Vec<String>> = Vec::new();
-        for kind in &self.kinds {
-            let mut named = names(kind.points.list.iter().map(|point| self.point_name(point)));
-            while symbols.iter().any(|other| other.len() == named.len()) {
-                named.push(format!("unused$${}", named.len()));
-            }
-            symbols.push(named);
-        }
+        let mut symbols: Vec<_> = (self.kinds.iter())
+            .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
+            .collect();
+        self.tell_kinds_apart(&mut symbols);
         let threads = self.threads.iter().zip(thread_names).map(|(&kind, name)| Thread {
             name,
             symbols: symbols[kind].clone(),
@@ -36,6 +30,28 @@ impl Exploration<'_, '_> {
         let model = Model::new(shared, threads, init, self.properties());
         let model = model.map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
         Ok(Compiled { model, legend: self.legend() })
+    }
+
+    /// Threads of different kinds are not interchangeable, even if their rules happen to be alike: a proof tells which
+    /// procedure a thread is in. Where they are alike, one gets a symbol that never occurs, with a rule.
+    fn tell_kinds_apart(&mut self, symbols: &mut [Vec<String>]) {
+        let meaning = |rules: &[Rule]| {
+            let mut rules: Vec<_> = rules.iter().map(|rule| (rule.from, rule.top, rule.to, rule.action)).collect();
+            rules.sort_unstable();
+            rules
+        };
+        for kind in 1..self.kinds.len() {
+            let like = |kinds: &[Threads], symbols: &[Vec<String>], other: usize| {
+                let (one, two) = (&kinds[other].rules, &kinds[kind].rules);
+                symbols[other].len() == symbols[kind].len() && one.len() == two.len() && meaning(one) == meaning(two)
+            };
+            while (0..kind).any(|other| like(&self.kinds, symbols, other)) {
+                symbols[kind].push(format!("never$${}", symbols[kind].len()));
+                let (shared, symbol) = (Shared(0), Symbol(symbols[kind].len() as u32));
+                let action = Action::Overwrite(symbol);
+                self.kinds[kind].rules.push(Rule { from: shared, top: symbol, to: shared, action, line: 0 });
+            }
+        }
     }
 
     fn legend(self) -> Legend {

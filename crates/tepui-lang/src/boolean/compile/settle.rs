@@ -69,6 +69,15 @@ impl Steps<'_> {
                     let points = self.run_on((kept, mode), point).into_iter();
                     settled.extend(points.map(|(change, point)| (change, Effect::Become(point))));
                 }
+                // Who starts threads goes on before they are there: they have not moved.
+                Effect::Become(point) if matches!(mode, Mode::Starting { .. }) => {
+                    let Mode::Starting { first, fresh, count, atomic } = self.tidy_mode(mode) else { continue };
+                    let now = if atomic { Mode::Atomic } else { Mode::Calm };
+                    settled.extend(self.run_on((kept, now), point).into_iter().map(|((shared, now), point)| {
+                        let mode = Mode::Starting { first, fresh, count, atomic: now == Mode::Atomic };
+                        ((shared, mode), Effect::Become(point))
+                    }));
+                }
                 Effect::Become(point) => settled.push(((kept, self.tidy_mode(mode)), Effect::Become(self.tidy(point)))),
                 Effect::Call { callee, caller } => {
                     let caller = self.tidy(caller);

@@ -12,6 +12,8 @@ pub(super) struct Goal {
     /// For each thread of the program that is where the model says its frames; none, if nothing is known of it.
     threads: Vec<(usize, Option<Vec<Frame>>)>,
     choices: bool,
+    /// How many threads must have been started.
+    started: usize,
     /// Who has just moved: if the model says that its assertion failed, it must be able to. Of others that has been seen.
     actor: Option<usize>,
 }
@@ -23,10 +25,11 @@ impl Goal {
         };
         let known = threads.iter().enumerate().filter_map(|(thread, number)| Some((thread, (*number)?)));
         let known: Vec<_> = known.map(|(thread, number)| (thread, number, frames(thread))).collect();
+        let started = known.iter().map(|(_, number, _)| number + 1).max().unwrap_or(0);
         let choices = known.iter().any(|(.., frames)| frames.is_none());
         let known = known.into_iter().filter(|(thread, ..)| arrived[*thread]);
         let threads = known.map(|(_, number, frames)| (number, frames)).collect();
-        Self { shared: legend.shared(state.shared), threads, choices, actor: None }
+        Self { shared: legend.shared(state.shared), threads, choices, started, actor: None }
     }
 
     /// The same, after a thread of the program has moved.
@@ -41,6 +44,7 @@ impl Goal {
 
     pub(super) fn is_met(&self, runner: &Runner<'_>, state: &State) -> bool {
         agree(&self.shared, &state.shared)
+            && state.threads.len() >= self.started
             && self.threads.iter().all(|(thread, frames)| match (state.threads.get(*thread), frames) {
                 (Some(_), None) => true,
                 (Some(found), Some(frames)) => {

@@ -89,14 +89,20 @@ impl Runner {
         model: &Path,
         options: &[impl AsRef<OsStr>],
     ) -> Result<Report> {
-        let mut command = Command::new(&self.program);
-        command.arg("verify").arg(model).args(options).args(["--format", "json"]);
-        command.args(["--timeout", &timeout.as_secs_f64().to_string()]);
-        let output = self.output(&mut command)?;
-        match (output.status.code(), serde_json::from_slice(&output.stdout)) {
-            (Some(0 | 1 | 3), Ok(report)) => Ok(Report(report)),
-            _ => bail!("{}", failure(&command, &output)),
-        }
+        let run = |all_views: bool| {
+            let mut command = Command::new(&self.program);
+            command.arg("verify").arg(model).args(options).args(["--format", "json"]);
+            command.args(["--timeout", &timeout.as_secs_f64().to_string()]);
+            command.args(all_views.then_some("--all-views"));
+            let output = self.output(&mut command)?;
+            match (output.status.code(), serde_json::from_slice::<Value>(&output.stdout)) {
+                (Some(0 | 1 | 3), Ok(report)) => Ok(report),
+                _ => bail!("{}", failure(&command, &output)),
+            }
+        };
+        // A model that asks nothing is asked for its views.
+        let report = run(false)?;
+        if report["reason"]["kind"] == "nothing-to-prove" { run(true).map(Report) } else { Ok(Report(report)) }
     }
 
     /// Verifies a model several times; the fastest counts.
