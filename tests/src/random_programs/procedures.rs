@@ -74,7 +74,8 @@ impl Writer<'_> {
             let (mut names, mut group) = (Vec::new(), 0);
             for (index, variable) in line.iter().enumerate() {
                 let same = line.get(index + 1).is_none_or(|next| next.kind == variable.kind);
-                let suffix = self.suffix(variable.kind, !same);
+                let written = !same || index + 1 == line.len() || self.one_in(2);
+                let suffix = if written { self.suffix(variable.kind, !same) } else { String::new() };
                 group = if suffix.is_empty() || index + 1 == line.len() { group } else { index + 1 };
                 names.push(format!("{}{suffix}", variable.name));
             }

@@ -198,11 +198,16 @@ impl Parser {
             self.expect("lock")?;
             self.count("lock declaration");
         }
-        // A group ends with a colon and a kind: a value is for the last group.
-        let (mut variables, mut group) = (Vec::new(), 0);
+        // A group ends with a colon and its kind: a value is for the last group.
+        let (mut variables, mut group) = (Vec::<Variable>::new(), 0);
         loop {
             variables.push(self.variable(place)?);
             let colon = self.kind_before;
+            if colon && variables.len() > group + 1 {
+                self.count("a kind for several variables");
+                let kind = variables[variables.len() - 1].kind.clone();
+                variables[group..].iter_mut().for_each(|variable| variable.kind = kind.clone());
+            }
             if !self.takes(",") {
                 break;
             }

@@ -40,6 +40,7 @@ pub const PRODUCTIONS: &[(&str, Where)] = &[
     ("result of an enumeration", Braces),
     ("lock declaration", Braces),
     ("`: bool`", Braces),
+    ("a kind for several variables", Braces),
     ("enumeration in a declaration", Braces),
     ("a value for the last group", Braces),
     ("no parameters", Everywhere),
