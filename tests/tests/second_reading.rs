@@ -1,7 +1,8 @@
 //! Programs read twice: by Tepui, and by a second reader and explorer that were written from the book alone.
 //!
 //! Random programs of all dialects are compared: 1,500, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS`
-//! says. `TEPUI_RANDOM_SEED` is the first seed, 0 if it is not there.
+//! says. `TEPUI_RANDOM_SEED` is the first seed, 0 if it is not there; `TEPUI_RANDOM_SHOWN` is how many differences of a kind
+//! are shown with shortened programs, 2 if it is not there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -141,7 +142,7 @@ fn gist(why: &str) -> String {
     if let Some(reason) = why.split("SelfCheckFailed(\"").nth(1) {
         // What is particular has numbers, or comes after them.
         let words = reason.split(|c: char| c.is_ascii_digit() || c == '"' || c == '|').next().unwrap_or_default();
-        return format!("not believed: {words}");
+        return format!("not believed: {}", words.split(" violate ").next().unwrap_or_default());
     }
     let gist = why.split("message: \"").nth(1).unwrap_or_else(|| why.split(": ").nth(1).unwrap_or(why));
     gist.split([';', '"', '`']).next().unwrap_or_default().to_owned()
@@ -172,14 +173,17 @@ fn shortened(random: &Random, seed: u64, why: &str) -> (Random, String) {
 fn two_readings_agree() {
     let (mut measured, mut differences) = (Measured::default(), BTreeMap::<_, Vec<_>>::new());
     for seed in seeds() {
-        if let Err(why) = both(&program(seed), seed, &mut measured) {
-            differences.entry(gist(&why)).or_default().push((seed, why));
+        let random = program(seed);
+        if let Err(why) = both(&random, seed, &mut measured) {
+            let family = if random.dialect == Getafix { "Getafix: " } else { "" };
+            differences.entry(format!("{family}{}", gist(&why))).or_default().push((seed, why));
         }
     }
     eprintln!("{measured:?}");
+    let shown = number("TEPUI_RANDOM_SHOWN", 2) as usize;
     for (gist, seeds) in &differences {
         eprintln!("=== {gist}: seeds {:?}", seeds.iter().map(|(seed, _)| seed).collect::<Vec<_>>());
-        for (seed, why) in seeds.iter().take(2) {
+        for (seed, why) in seeds.iter().take(shown) {
             let (short, why) = shortened(&program(*seed), *seed, why);
             let Random { text, dialect, labels, forced, .. } = short;
             eprintln!("--- seed {seed}, {dialect:?}, forced {forced}, labels {labels:?}: {why}\n{text}");
