@@ -1,6 +1,6 @@
 //! Expressions: in brackets, and without brackets in every combination of operators.
 
-use super::{Kind, Variable, Writer};
+use super::{Kind, LIGHTS, Variable, Writer};
 
 /// Each operator as often as the others, with its synonym or without.
 const OPERATORS: [&str; 12] = ["&", "&&", "|", "||", "^", "^", "=", "==", "!=", "!=", "=>", "=>"];
@@ -24,7 +24,7 @@ impl Writer<'_> {
     pub(super) fn value(&mut self, kind: Kind) -> String {
         match kind {
             Kind::Boolean => self.boolean(),
-            Kind::Colour => self.colour(1),
+            Kind::Colour | Kind::Light => self.one_of(kind, 1),
         }
     }
 
@@ -64,33 +64,44 @@ impl Writer<'_> {
             }
             let operator = self.pick(&OPERATORS);
             comparable = !matches!(operator, "=" | "==" | "!=") && comparable;
-            let next = if comparable && !self.colours.is_empty() && self.one_in(3) {
-                self.comparison()
-            } else {
-                self.operand(1)
-            };
+            let compared = if comparable && self.one_in(3) { self.comparison() } else { None };
+            let next = compared.unwrap_or_else(|| self.operand(1));
             text = format!("{text} {operator} {next}");
         }
         text
     }
 
-    /// Two values of an enumeration.
-    fn comparison(&mut self) -> String {
+    /// Two values of an enumeration, if there is one.
+    fn comparison(&mut self) -> Option<String> {
+        let light = !self.variables(Kind::Light).is_empty();
+        let kind = match (light, self.colours.is_empty()) {
+            (true, empty) if empty || self.one_in(2) => Kind::Light,
+            (_, true) => return None,
+            _ => Kind::Colour,
+        };
         let operator = self.pick(&["=", "==", "!="]);
-        let (one, other) = (self.colour(0), self.colour(0));
-        format!("{one} {operator} {other}")
+        let (one, other) = (self.one_of(kind, 0), self.one_of(kind, 0));
+        Some(format!("{one} {operator} {other}"))
     }
 
-    fn colour(&mut self, depth: usize) -> String {
-        let variable = self.variable(Kind::Colour);
+    /// A value of an enumeration.
+    pub(super) fn value_of(&mut self, kind: Kind) -> String {
+        match kind {
+            Kind::Light => self.pick(&LIGHTS).to_owned(),
+            _ => self.colours[self.rng.usize(..self.colours.len())].clone(),
+        }
+    }
+
+    fn one_of(&mut self, kind: Kind, depth: usize) -> String {
+        let variable = self.variable(kind);
         match (self.rng.usize(..6), variable) {
             (0, _) if depth > 0 => "*".to_owned(),
             (1, _) if depth > 0 => {
-                let (condition, yes, no) = (self.operand(1), self.colour(0), self.colour(0));
+                let (condition, yes, no) = (self.operand(1), self.one_of(kind, 0), self.one_of(kind, 0));
                 format!("({condition} ? {yes} : {no})")
             }
             (0..=3, Some(variable)) => variable,
-            _ => self.colours[self.rng.usize(..self.colours.len())].clone(),
+            _ => self.value_of(kind),
         }
     }
 
@@ -101,8 +112,11 @@ impl Writer<'_> {
             1 => self.constant().to_owned(),
             2..=6 => self.known(),
             7 => format!("!{}", self.known()),
-            8 if !self.colours.is_empty() => format!("({})", self.comparison()),
-            8 | 9 => format!("!{}", self.known()),
+            8 => match self.comparison() {
+                Some(comparison) => format!("({comparison})"),
+                None => format!("!{}", self.known()),
+            },
+            9 => format!("!{}", self.known()),
             10 if self.one_in(3) => {
                 let (positive, negative) = (self.boolean_within(depth), self.boolean_within(depth));
                 format!("schoose[{positive}, {negative}]")

@@ -14,10 +14,6 @@ impl Writer<'_> {
     /// The labels of the next statement, as a rule none.
     pub(super) fn labels(&mut self) {
         while self.one_in(4) {
-            // Where there is `begin`, this is a word before labels.
-            if !self.braces() && self.one_in(8) {
-                self.text.push_str("label: ");
-            }
             let Some(label) = self.new_label() else { return };
             self.put_label(&label);
         }
@@ -28,8 +24,9 @@ impl Writer<'_> {
         self.label += 1;
         let variable = self.variable(Kind::Boolean);
         let label = match (self.rng.usize(..12), variable) {
-            (0, _) if self.braces() => "label".to_owned(),
+            (0, _) => "label".to_owned(),
             (1 | 2, Some(variable)) => variable,
+            (4, _) => self.rng.usize(..12).to_string(),
             (3, _) => self.odd.last().map_or("M".to_owned(), |odd| (*odd).to_owned()),
             _ => format!("L{}", self.label),
         };
@@ -38,6 +35,15 @@ impl Writer<'_> {
     }
 
     pub(super) fn put_label(&mut self, label: &str) {
+        if !self.braces() {
+            // A label that is called so would be a word before this one.
+            if self.text.trim_end().ends_with("label:") {
+                self.text.push_str("; ");
+            }
+            if self.one_in(8) {
+                self.text.push_str("label: ");
+            }
+        }
         self.now.labels.push((label.to_owned(), self.now.around.clone(), self.text.len()));
         self.known.push(label.to_owned());
         let separator = self.pick(&[" ", " ", "\n"]);
@@ -61,7 +67,7 @@ impl Writer<'_> {
     pub(super) fn put_jump(&mut self, starts: bool) {
         let mark = format!("\u{1}{}\u{2}", self.now.jumps.len());
         self.now.jumps.push(Jump { around: self.now.around.clone(), starts });
-        self.put(&mark);
+        self.put(&format!("{mark};"));
     }
 
     /// Writes the jumps of the procedure.
@@ -84,13 +90,13 @@ impl Writer<'_> {
         let mut targets: Vec<_> = self.now.labels.iter().filter_map(may).collect();
         self.rng.shuffle(&mut targets);
         if targets.is_empty() {
-            return "skip;".to_owned();
+            return "skip".to_owned();
         }
         let several = if self.one_in(3) { 2 } else { 1 };
         match (jump.starts, self.braces()) {
-            (true, true) => format!("thread goto {};", targets[0]),
-            (true, false) => format!("start_thread goto {};", targets[0]),
-            (false, _) => format!("goto {};", targets[..several.min(targets.len())].join(", ")),
+            (true, true) => format!("thread goto {}", targets[0]),
+            (true, false) => format!("start_thread goto {}", targets[0]),
+            (false, _) => format!("goto {}", targets[..several.min(targets.len())].join(", ")),
         }
     }
 }

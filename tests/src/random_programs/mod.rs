@@ -46,11 +46,20 @@ pub fn write(rng: &mut Rng) -> Random {
     Random { text, dialect, forced, labels: known, deadlock: rng.usize(..3) == 0 }
 }
 
+/// A comment that looks like the end of something.
+const COMMENT: &str = " // }} end;\n";
+
+/// The values of the enumeration without a name.
+const LIGHTS: [&str; 2] = ["low", "high"];
+
 /// What a variable takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Boolean,
+    /// An enumeration with a name.
     Colour,
+    /// An enumeration that stands in the declaration of the only variable that takes its values.
+    Light,
 }
 
 #[derive(Clone, Debug)]
@@ -72,8 +81,10 @@ struct Writer<'r> {
     text: String,
     shared: Vec<Variable>,
     procedures: Vec<Signature>,
-    /// The values of the enumeration, if there is one.
+    /// The values of the enumeration with a name, if there is one.
     colours: Vec<String>,
+    /// Whether the enumeration without a name is still to be written.
+    light: bool,
     /// Names that are keywords in other dialects and that nothing has yet.
     odd: Vec<&'static str>,
     /// How many expressions of three have brackets wherever they could.
@@ -98,6 +109,8 @@ struct Now {
     results: Vec<Kind>,
     /// How many statements may still be written.
     left: usize,
+    /// Where its statements begin.
+    start: usize,
     /// The atomic blocks around, and how many there have been.
     around: Vec<usize>,
     blocks: usize,
@@ -116,6 +129,7 @@ impl<'r> Writer<'r> {
             _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"],
         };
         rng.shuffle(&mut odd);
+        let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
         let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
         Self {
             rng,
@@ -124,6 +138,7 @@ impl<'r> Writer<'r> {
             shared: Vec::new(),
             procedures: Vec::new(),
             colours: Vec::new(),
+            light,
             odd,
             bracketed,
             sleeping,
@@ -152,10 +167,21 @@ impl<'r> Writer<'r> {
         if self.one_in(5) { self.odd.pop().map_or(usual, str::to_owned) } else { usual }
     }
 
+    /// Leaves out the semicolon that was just written, at times, where a block ends and the dialect allows that.
+    fn end_block(&mut self, end: &str) {
+        let last = self.text.trim_end();
+        let statement = last.len() > self.now.start && last.ends_with(';');
+        if !self.braces() && statement && !last.ends_with(COMMENT.trim_end()) && self.rng.usize(..4) == 0 {
+            self.text.truncate(last.len() - 1);
+            self.text.push(' ');
+        }
+        self.put(end);
+    }
+
     /// Writes, and goes on to a new line, as a rule.
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
-        let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", " // }} end;\n", " /* void begin { */ "];
+        let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", COMMENT, " /* void begin { */ "];
         let separator = self.pick(&separators);
         self.text.push_str(separator);
     }

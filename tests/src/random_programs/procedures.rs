@@ -1,6 +1,6 @@
 //! Declarations and procedures.
 
-use super::{Kind, Now, Signature, Variable, Writer};
+use super::{Kind, LIGHTS, Now, Signature, Variable, Writer};
 use crate::second::Dialect;
 
 impl Writer<'_> {
@@ -43,14 +43,20 @@ impl Writer<'_> {
             let name = self.name(format!("s{number}"));
             self.shared.push(Variable { name, kind: Kind::Boolean });
         }
-        let mut colours = Vec::new();
         if !self.colours.is_empty() && self.one_in(2) {
-            colours.push(Variable { name: self.name("c".to_owned()), kind: Kind::Colour });
+            for number in 0..self.rng.usize(1..=2) {
+                let name = self.name(format!("c{number}"));
+                self.shared.push(Variable { name, kind: Kind::Colour });
+            }
         }
-        let variables = self.shared.clone();
+        if self.light && self.one_in(2) {
+            self.light = false;
+            let name = self.name("d".to_owned());
+            self.shared.push(Variable { name, kind: Kind::Light });
+        }
+        let mut variables = self.shared.clone();
+        self.rng.shuffle(&mut variables);
         self.declare(&variables);
-        self.declare(&colours);
-        self.shared.extend(colours);
         if self.braces() && self.one_in(3) {
             let name = self.name("l".to_owned());
             self.put(&format!("lock {name};"));
@@ -58,17 +64,33 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares variables of one kind, together or one by one.
+    /// Declares variables, together or one by one.
     fn declare(&mut self, variables: &[Variable]) {
         let together = self.one_in(2);
         let lines: Vec<&[Variable]> =
             if together { variables.chunks(variables.len().max(1)).collect() } else { variables.chunks(1).collect() };
         for line in lines {
-            let suffix = |kind| if kind == Kind::Colour { ": Colour" } else { "" };
-            let names: Vec<_> =
-                line.iter().map(|variable| format!("{}{}", variable.name, suffix(variable.kind))).collect();
-            let values = if self.braces() { self.initial_values(line) } else { String::new() };
+            // A value is for the variables since the last one that has a colon, but the last one of all.
+            let (mut names, mut group) = (Vec::new(), 0);
+            for (index, variable) in line.iter().enumerate() {
+                let same = line.get(index + 1).is_none_or(|next| next.kind == variable.kind);
+                let written = !same || index + 1 == line.len() || self.one_in(2);
+                let suffix = if written { self.suffix(variable.kind, !same) } else { String::new() };
+                group = if suffix.is_empty() || index + 1 == line.len() { group } else { index + 1 };
+                names.push(format!("{}{suffix}", variable.name));
+            }
+            let values = if self.braces() { self.initial_values(&line[group..]) } else { String::new() };
             self.put(&format!("decl {}{values};", names.join(", ")));
+        }
+    }
+
+    /// What follows a variable in a declaration.
+    fn suffix(&mut self, kind: Kind, needed: bool) -> String {
+        match kind {
+            Kind::Colour => ": Colour".to_owned(),
+            Kind::Light => format!(": enum {{ {} }}", LIGHTS.join(", ")),
+            Kind::Boolean if self.braces() && (needed || self.one_in(8)) => ": bool".to_owned(),
+            Kind::Boolean => String::new(),
         }
     }
 
@@ -86,7 +108,7 @@ impl Writer<'_> {
         match kind {
             _ if self.one_in(6) => "*".to_owned(),
             Kind::Boolean => self.constant().to_owned(),
-            Kind::Colour => self.colours[self.rng.usize(..self.colours.len())].clone(),
+            Kind::Colour | Kind::Light => self.value_of(kind),
         }
     }
 
@@ -99,7 +121,7 @@ impl Writer<'_> {
         let parameters = (0..[0, 0, 1, 1, 2][self.rng.usize(..5)]).map(|_| self.kind()).collect();
         let results = match self.rng.usize(..6) {
             0 | 1 => vec![self.kind()],
-            2 => vec![Kind::Boolean; [1, 2, 2][self.rng.usize(..3)]],
+            2 => vec![Kind::Boolean; [1, 2, 2, 2][self.rng.usize(..4)]],
             _ => Vec::new(),
         };
         Signature { name, parameters, results }
@@ -113,11 +135,11 @@ impl Writer<'_> {
             let name = self.local_name(format!("x{index}"));
             self.now.locals.push(Variable { name, kind });
         }
-        let head = self.now.locals.iter().map(|variable| match variable.kind {
-            Kind::Boolean => variable.name.clone(),
-            Kind::Colour => format!("{}: Colour", variable.name),
-        });
-        let head: Vec<_> = head.collect();
+        let mut head = Vec::new();
+        for (index, variable) in self.now.locals.clone().into_iter().enumerate() {
+            let same = self.now.locals.get(index + 1).is_none_or(|next| next.kind == variable.kind);
+            head.push(format!("{}{}", variable.name, self.suffix(variable.kind, !same)));
+        }
         let kind = match results[..] {
             [] => "void",
             [Kind::Colour] => "Colour",
@@ -142,7 +164,9 @@ impl Writer<'_> {
     fn declarations(&mut self) {
         for number in 0..[0, 0, 1, 1, 2][self.rng.usize(..5)] {
             let name = self.local_name(format!("y{number}"));
-            let kind = self.kind();
+            let light = self.light && self.one_in(2);
+            self.light &= !light;
+            let kind = if light { Kind::Light } else { self.kind() };
             self.now.locals.push(Variable { name, kind });
         }
         let parameters = self.procedures.get(self.now.number).map_or(0, |signature| signature.parameters.len());
@@ -152,18 +176,11 @@ impl Writer<'_> {
         if let (Some(condition), true) = (&enforced, before) {
             self.put(&format!("enforce {condition};"));
         }
-        if let ([only], true) = (locals.as_slice(), self.braces() && self.one_in(6))
-            && only.kind == Kind::Boolean
-        {
-            self.put(&format!("lock {};", only.name));
-        } else if locals.iter().all(|local| local.kind == Kind::Boolean) {
-            self.declare(&locals);
-        } else {
-            locals.iter().for_each(|local| self.declare(std::slice::from_ref(local)));
-        }
+        self.declare(&locals);
         if let (Some(condition), false) = (&enforced, before) {
             self.put(&format!("enforce {condition};"));
         }
+        self.now.start = self.text.len();
     }
 
     /// Statements and the end of a procedure.
@@ -184,7 +201,7 @@ impl Writer<'_> {
     fn end_procedure(&mut self) {
         self.write_jumps();
         let end = if self.braces() { "}" } else { "end" };
-        self.put(&format!("\n{end}"));
+        self.end_block(&format!("\n{end}"));
     }
 
     /// A procedure that is never executed.
@@ -228,13 +245,30 @@ impl Writer<'_> {
             self.put("void main() begin");
             self.declarations();
             self.body();
+            if self.one_in(4) {
+                self.put("void start() begin main(); end");
+            }
         }
-        if !self.one_in(3) {
-            self.now = Now::default();
-            self.put("void init() begin");
-            self.set_all();
-            self.end_procedure();
+        if self.one_in(3) {
+            return;
         }
+        self.now = Now { number, ..Now::default() };
+        self.put("void init() begin");
+        if self.one_in(6) {
+            self.declarations();
+        }
+        self.set_all();
+        let init = match self.rng.usize(..12) {
+            0 => "if * then end_thread; fi;",
+            1 => "if * then init(); fi;",
+            2 | 3 => {
+                self.statement(1);
+                ""
+            }
+            _ => "",
+        };
+        self.put(init);
+        self.end_procedure();
     }
 
     /// Gives all shared variables values.
@@ -256,7 +290,7 @@ impl Writer<'_> {
         if self.procedures.is_empty() {
             return;
         }
-        for _ in 0..self.rng.usize(1..=2) {
+        for _ in 0..[1, 2, 2][self.rng.usize(..3)] {
             let number = self.rng.usize(..self.procedures.len());
             self.labels();
             self.put_start(number);

@@ -1,7 +1,6 @@
 //! Statements.
 
 use super::{Kind, Signature, Writer};
-use crate::second::Dialect;
 
 /// Names of properties.
 const NAMES: [&str; 3] = ["no lost update", "mutual exclusion", "a: {b} // c"];
@@ -11,11 +10,16 @@ impl Writer<'_> {
     pub(super) fn statement(&mut self, depth: usize) {
         self.now.left = self.now.left.saturating_sub(1);
         let depth = if self.now.left == 0 { 0 } else { depth };
+        if self.one_in(20) {
+            self.labels();
+            self.put(";");
+        }
         self.labels();
         match self.rng.usize(..if depth == 0 { 20 } else { 34 }) {
             0 | 1 => self.put_jump(false),
             2 if self.starts > 0 => {
                 self.starts -= 1;
+                self.labels();
                 self.put_jump(true);
             }
             3 if self.starts > 0 && !self.procedures.is_empty() => {
@@ -52,6 +56,7 @@ impl Writer<'_> {
             12 | 18 | 21 if self.sleeping => {
                 let sleep = if self.braces() { "sleep;" } else { "wait;" };
                 let word = self.pick(&[sleep, "broadcast;"]);
+                self.labels();
                 self.put(word);
             }
             0..=5 => self.assignment(),
@@ -77,9 +82,13 @@ impl Writer<'_> {
                 self.put(end);
             }
             23 => {
-                let kind = if self.one_in(4) { Kind::Colour } else { Kind::Boolean };
-                let dead = self.variable(kind).map_or("skip;".to_owned(), |name| format!("dead {name};"));
-                self.put(&dead);
+                self.labels();
+                let mut names = self.targets(2);
+                if self.one_in(2) {
+                    let kind = self.some_kind();
+                    names = self.variable(kind).into_iter().collect();
+                }
+                self.put(&if names.is_empty() { "skip;".to_owned() } else { format!("dead {};", names.join(", ")) });
             }
             _ => self.assignment(),
         }
@@ -95,7 +104,7 @@ impl Writer<'_> {
     }
 
     fn assignment(&mut self) {
-        let kind = if self.one_in(4) { Kind::Colour } else { Kind::Boolean };
+        let kind = self.some_kind();
         let (kind, name) = match self.variable(kind) {
             Some(name) => (kind, Some(name)),
             None => (Kind::Boolean, self.variable(Kind::Boolean)),
@@ -103,6 +112,14 @@ impl Writer<'_> {
         let Some(name) = name else { return self.put("skip;") };
         let value = self.value(kind);
         self.put(&format!("{name} := {value};"));
+    }
+
+    fn some_kind(&mut self) -> Kind {
+        match self.rng.usize(..8) {
+            0 | 1 => Kind::Colour,
+            2 => Kind::Light,
+            _ => Kind::Boolean,
+        }
     }
 
     /// Different variables of a kind.
@@ -159,23 +176,29 @@ impl Writer<'_> {
         }
         let number = self.rng.usize(..self.now.number);
         let signature = self.procedures[number].clone();
-        if signature.results.is_empty() && self.one_in(5) && self.async_call() {
-            self.put_async_label();
-        }
         let arguments = self.arguments(&signature);
         let targets = self.results(&signature);
+        if signature.results.len() > 1 {
+            (0..2).for_each(|_| self.labels());
+        }
+        if targets.is_empty() && self.one_in(5) && self.async_call() {
+            self.put_async_label();
+        }
         self.put(&format!("{targets}{}({arguments});", signature.name));
     }
 
-    /// Whether a call may be made to start a thread. For Getafix that leaves open whether the procedure has callers.
+    /// Whether a call may be made to start a thread.
     fn async_call(&mut self) -> bool {
-        let may = self.braces() || self.starts > 0 && self.dialect != Dialect::Getafix;
+        let may = self.braces() || self.starts > 0;
         self.starts = self.starts.saturating_sub(usize::from(may && !self.braces()));
         may
     }
 
-    /// Where the results of a call go.
+    /// Where the results of a call go, if anywhere.
     fn results(&mut self, signature: &Signature) -> String {
+        if self.one_in(5) {
+            return String::new();
+        }
         let mut targets: Vec<String> = Vec::new();
         for &kind in &signature.results {
             let variable = self.variable(kind).filter(|name| !targets.contains(name) && !name.is_empty());
@@ -188,7 +211,7 @@ impl Writer<'_> {
     /// A call of this procedure in which the first parameter is 0, where it is 1.
     fn recursion(&mut self) {
         let Some(signature) = self.procedures.get(self.now.number).cloned() else { return self.simple() };
-        if signature.parameters.first() != Some(&Kind::Boolean) || self.dialect == Dialect::Getafix {
+        if signature.parameters.first() != Some(&Kind::Boolean) {
             return self.simple();
         }
         let parameter = self.now.locals[0].name.clone();
@@ -199,7 +222,7 @@ impl Writer<'_> {
         self.put(&format!("if ({parameter}) {then}"));
         self.labels();
         self.put(&format!("{targets}{}({first}{});", signature.name, others.concat()));
-        self.put(end);
+        self.end_block(end);
     }
 
     pub(super) fn put_return(&mut self) {
@@ -212,15 +235,12 @@ impl Writer<'_> {
     /// Starts a thread.
     pub(super) fn put_start(&mut self, number: usize) {
         let signature = self.procedures[number].clone();
-        if self.dialect == Dialect::Getafix {
-            self.called(&signature);
-        }
         let arguments = self.arguments(&signature);
         let name = &signature.name;
         if self.braces() {
             let count = if self.one_in(4) { format!(" * {}", self.rng.usize(1..=2)) } else { String::new() };
             self.put(&format!("thread {name}({arguments}){count};"));
-        } else if signature.results.is_empty() && self.one_in(2) {
+        } else if self.one_in(2) {
             self.put_async_label();
             self.put(&format!("{name}({arguments});"));
         } else {
@@ -228,24 +248,21 @@ impl Writer<'_> {
         }
     }
 
-    /// A call that is never executed, so that there is no doubt that a procedure has callers.
-    fn called(&mut self, signature: &Signature) {
-        let arguments = self.arguments(signature);
-        let targets = self.results(signature);
-        self.put(&format!("if F then {targets}{}({arguments}); fi;", signature.name));
-        self.labels();
-    }
-
     fn put_if(&mut self, depth: usize) {
         let condition = self.condition();
         self.put(&format!("if{}{}", spaced(&condition), if self.braces() { "" } else { " then" }));
         if !self.braces() {
             self.block(depth);
-            if self.one_in(2) {
-                self.put("else");
+            while self.one_in(4) {
+                let condition = self.condition();
+                self.end_block(&format!("elsif{} then", spaced(&condition)));
                 self.block(depth);
             }
-            return self.put("fi;");
+            if self.one_in(2) {
+                self.end_block("else");
+                self.block(depth);
+            }
+            return self.end_block("fi;");
         }
         self.braces_or_one(depth);
         match self.rng.usize(..4) {
@@ -268,14 +285,14 @@ impl Writer<'_> {
             return self.braces_or_one(depth);
         }
         self.block(depth);
-        self.put("od;");
+        self.end_block("od;");
     }
 
     /// A block in braces, or one statement.
     fn braces_or_one(&mut self, depth: usize) {
         if self.one_in(4) {
             self.labels();
-            return self.simple();
+            return if self.one_in(6) { self.put(";") } else { self.simple() };
         }
         self.put("{");
         self.block(depth);
@@ -289,7 +306,11 @@ impl Writer<'_> {
         self.put("atomic");
         if self.one_in(5) {
             self.labels();
-            self.simple();
+            if self.one_in(4) { self.put(";") } else { self.simple() }
+        } else if self.one_in(6) {
+            self.put("{");
+            self.labels();
+            self.put("}");
         } else {
             self.put("{");
             if self.one_in(3) {

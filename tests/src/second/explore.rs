@@ -247,8 +247,8 @@ impl<'a> Explorer<'a> {
             Step::Start { callee, arguments, count } => on.start(*callee, arguments, *count),
             Step::StartAt(target) => vec![on.start_at(target)],
             Step::Exit => vec![on.ended(thread.frames.len())],
-            // These were entered, so that something in them comes next.
-            Step::Atomic(_) => Vec::new(),
+            // The others were entered, so that something in them comes next.
+            Step::Atomic(_) => vec![on.forward()],
         }
     }
 }

@@ -27,12 +27,26 @@ pub(super) struct Parser {
     pub(super) ambiguous: bool,
     /// The operator before, at the same level of brackets.
     pub(super) operator: Option<&'static str>,
+    /// Whether there was a colon and a kind after the last variable.
+    kind_before: bool,
+    /// The enumerations that stand in declarations.
+    unnamed: Vec<(String, Vec<String>)>,
 }
 
 impl Parser {
     pub(super) fn new(lexed: Lexed, dialect: Dialect) -> Self {
         let (counts, tokens) = (BTreeMap::new(), lexed.tokens);
-        let mut parser = Self { tokens, place: 0, dialect, counts, quiet: false, ambiguous: false, operator: None };
+        let mut parser = Self {
+            tokens,
+            place: 0,
+            dialect,
+            counts,
+            quiet: false,
+            ambiguous: false,
+            operator: None,
+            kind_before: false,
+            unnamed: Vec::new(),
+        };
         (0..lexed.line_comments).for_each(|_| parser.count("line comment"));
         (0..lexed.block_comments).for_each(|_| parser.count("block comment"));
         parser
@@ -119,6 +133,7 @@ impl Parser {
                 tree.procedures.push(self.procedure()?);
             }
         }
+        tree.enumerations.append(&mut self.unnamed);
         self.count_whole(&tree);
         Ok(tree)
     }
@@ -142,6 +157,24 @@ impl Parser {
             let has = |name: &str| tree.procedures.iter().any(|procedure| procedure.name == name);
             self.count(if has("init") { "init" } else { "no init" });
             self.count(if has("main") { "main" } else { "no main" });
+            let called = |name: &str| has(name) && super::resolve::uncalled(tree).all(|root| root.name != name);
+            for name in ["init", "main"] {
+                if called(name) {
+                    self.count(&format!("{name} has a caller"));
+                }
+            }
+            let init = tree.procedures.iter().find(|procedure| procedure.name == "init");
+            if init.is_some_and(|init| super::resolve::ends_thread(&init.body)) {
+                self.count("init ends its thread");
+            }
+        }
+        for procedure in &tree.procedures {
+            if super::resolve::calls(&procedure.body, &procedure.name) {
+                self.count("a procedure calls itself");
+            }
+            if super::resolve::drops_results(&procedure.body, tree) {
+                self.count("a call drops results");
+            }
         }
         for root in super::resolve::uncalled(tree) {
             match self.dialect {
@@ -163,19 +196,33 @@ impl Parser {
         let lock = !self.takes("decl");
         if lock {
             self.expect("lock")?;
-            self.count(&format!("{place} lock"));
+            self.count("lock declaration");
         }
-        let mut variables = vec![self.variable(place)?];
-        while self.takes(",") {
+        // A group ends with a colon and its kind: a value is for the last group.
+        let (mut variables, mut group) = (Vec::<Variable>::new(), 0);
+        loop {
             variables.push(self.variable(place)?);
+            let colon = self.kind_before;
+            if colon && variables.len() > group + 1 {
+                self.count("a kind for several variables");
+                let kind = variables[variables.len() - 1].kind.clone();
+                variables[group..].iter_mut().for_each(|variable| variable.kind = kind.clone());
+            }
+            if !self.takes(",") {
+                break;
+            }
+            group = if colon { variables.len() } else { group };
         }
         let several = if variables.len() > 1 { " of several" } else { "" };
         if !lock {
             self.count(&format!("{place} declaration{several}"));
         }
         if self.takes(":=") {
+            if group > 0 {
+                self.count("a value for the last group");
+            }
             let values = self.expressions()?;
-            self.initial(&mut variables, &values)?;
+            self.initial(&mut variables[group..], &values)?;
         }
         self.expect(";")?;
         Ok(variables)
@@ -204,8 +251,21 @@ impl Parser {
     /// A name, with an enumeration or without.
     fn variable(&mut self, place: &str) -> Parsed<Variable> {
         let name = self.name()?;
-        let kind = match self.dialect.braces() && self.takes(":") {
-            true if self.takes("bool") => Kind::Boolean,
+        let colon = self.dialect.braces() && self.takes(":");
+        self.kind_before = colon;
+        let kind = match colon {
+            true if self.takes("bool") => {
+                self.count("`: bool`");
+                Kind::Boolean
+            }
+            true if place != "parameter" && self.takes("enum") => {
+                self.count("enumeration in a declaration");
+                // No name has a space.
+                let kind = format!("enum {}", self.unnamed.len());
+                let values = self.values()?;
+                self.unnamed.push((kind.clone(), values));
+                Kind::Enumeration(kind)
+            }
             true => {
                 self.count(&format!(
                     "{place}{} of an enumeration",
@@ -220,14 +280,18 @@ impl Parser {
 
     fn enumeration(&mut self) -> Parsed<(String, Vec<String>)> {
         self.count("enumeration");
-        let name = self.name()?;
+        Ok((self.name()?, self.values()?))
+    }
+
+    /// The values of an enumeration.
+    fn values(&mut self) -> Parsed<Vec<String>> {
         self.expect("{")?;
         let mut values = vec![self.name()?];
         while self.takes(",") {
             values.push(self.name()?);
         }
         self.expect("}")?;
-        Ok((name, values))
+        Ok(values)
     }
 
     fn procedure(&mut self) -> Parsed<Procedure> {
@@ -246,7 +310,7 @@ impl Parser {
         self.expect(if self.dialect.braces() { "{" } else { "begin" })?;
         let (mut locals, mut enforced) = (Vec::new(), Vec::new());
         loop {
-            if self.sees("decl") || self.declares_lock() {
+            if self.sees("decl") {
                 locals.extend(self.declaration("local")?);
             } else if self.takes("enforce") {
                 self.count("enforce");

@@ -1,5 +1,7 @@
 //! Where a thread stands: paths in the tree of a procedure, and how control moves along them.
 
+use std::collections::BTreeSet;
+
 use super::program::{Block, Path, Statement, Step};
 
 /// The block that a path ends in, and the number in it.
@@ -31,37 +33,25 @@ pub(super) fn atomic_blocks<'a>(body: &'a Block, path: &'a [u16]) -> impl Iterat
     ancestors.filter(atomic).map(|end| &path[..=end])
 }
 
-/// Whether there is nothing to execute in a statement: an atomic block of such.
-fn hollow(statement: &Statement) -> bool {
-    matches!(&statement.step, Step::Atomic(block) if block.statements.iter().all(hollow))
+/// Whether a statement is an atomic block that can be entered: an empty one is a statement that does nothing.
+fn begins(statement: &Statement) -> bool {
+    matches!(&statement.step, Step::Atomic(block) if !block.statements.is_empty())
 }
 
-/// All labels in a statement, its own first.
-fn all_labels(statement: &Statement, labels: &mut Vec<String>) {
-    labels.extend(statement.labels.iter().cloned());
-    for block in statement.step.blocks() {
-        block.statements.iter().for_each(|inner| all_labels(inner, labels));
-        labels.extend(block.last.iter().cloned());
-    }
-}
-
-/// Lets control go on to where there is something to execute: out of blocks that are at their end, and past atomic
-/// blocks that are empty. An atomic block is not entered. Returns the labels that are reached, which includes those
-/// of all blocks that begin there and of the first statement in them.
+/// Lets control go on to where there is something to execute: out of blocks that are at their end. An atomic block is
+/// not entered. Returns the labels that are reached, which includes those of all blocks that begin there and of the first
+/// statement in them.
 pub(super) fn settle(body: &Block, path: &mut Path) -> Vec<String> {
     let mut labels = Vec::new();
     loop {
         let (block, index) = locate(body, path);
         if let Some(statement) = block.statements.get(index) {
-            if hollow(statement) {
-                all_labels(statement, &mut labels);
-                advance_index(path);
-                continue;
-            }
             labels.extend(statement.labels.iter().cloned());
-            if let Step::Atomic(_) = statement.step {
+            if begins(statement) {
                 let mut inner = [path.as_slice(), &[0, 0]].concat();
                 labels.extend(settle(body, &mut inner));
+            } else if let Step::Atomic(empty) = &statement.step {
+                labels.extend(empty.last.iter().cloned());
             }
             return labels;
         }
@@ -91,8 +81,32 @@ pub(super) fn advance(body: &Block, path: &mut Path) -> Vec<String> {
 
 /// Goes into all atomic blocks that begin here, to the first statement in them.
 pub(super) fn enter(body: &Block, path: &mut Path) {
-    while statement(body, path).is_some_and(|statement| matches!(statement.step, Step::Atomic(_))) {
+    while statement(body, path).is_some_and(|statement| begins(statement)) {
         path.extend([0, 0]);
-        settle(body, path);
     }
+}
+
+/// Whether there is a way to the end of a procedure, if conditions may be anything.
+pub(super) fn gets_to_end(body: &Block) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![vec![0]]);
+    while let Some(mut path) = open.pop() {
+        settle(body, &mut path);
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let Some(statement) = statement(body, &path) else { return true };
+        let into = |branch: u16| [path.as_slice(), &[branch, 0]].concat();
+        let mut after = path.clone();
+        advance_index(&mut after);
+        match &statement.step {
+            Step::Return(_) | Step::Exit => {}
+            Step::Goto(targets) => open.extend(targets.iter().cloned()),
+            Step::StartAt(target) => open.extend([target.clone(), after]),
+            Step::If(..) => open.extend([into(0), into(1)]),
+            Step::While(..) => open.extend([into(0), after]),
+            Step::Atomic(_) if begins(statement) => open.push(into(0)),
+            _ => open.push(after),
+        }
+    }
+    false
 }

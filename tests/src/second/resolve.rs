@@ -1,9 +1,9 @@
 //! From the tree to a program: names are looked up, labels become paths, and `*` gets the values that fit its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Dialect;
-use super::position::atomic_blocks;
+use super::position::{atomic_blocks, gets_to_end};
 use super::program::{self, Path, Program, Set, Slot, Step, Term};
 use super::tree::{Action, Block, Expression, Initial, Kind, Operator, Procedure, Tree, Variable};
 
@@ -40,11 +40,40 @@ pub(super) fn uncalled(tree: &Tree) -> impl Iterator<Item = &Procedure> {
     tree.procedures.iter().filter(move |procedure| !called(&procedure.name))
 }
 
-fn calls(block: &Block, name: &str) -> bool {
-    block.statements.iter().any(|statement| match &statement.action {
+/// Whether a procedure is called or started in a block.
+pub(super) fn calls(block: &Block, name: &str) -> bool {
+    has(block, &|action| match action {
         Action::Call { callee, .. } | Action::Start { callee, .. } => callee == name,
-        action => blocks(action).into_iter().any(|block| calls(block, name)),
+        _ => false,
     })
+}
+
+/// Whether there is a statement in a block that ends the thread.
+pub(super) fn ends_thread(block: &Block) -> bool {
+    has(block, &|action| matches!(action, Action::Exit))
+}
+
+/// Whether there is a call in a block that wants none of several results, or of one.
+pub(super) fn drops_results(block: &Block, tree: &Tree) -> bool {
+    let returns = |name: &str| tree.procedures.iter().any(|callee| callee.name == name && !callee.results.is_empty());
+    has(
+        block,
+        &|action| matches!(action, Action::Call { targets, callee, .. } if targets.is_empty() && returns(callee)),
+    )
+}
+
+fn has(block: &Block, wanted: &impl Fn(&Action) -> bool) -> bool {
+    let in_blocks = |action| blocks(action).into_iter().any(|block| has(block, wanted));
+    block.statements.iter().any(|statement| wanted(&statement.action) || in_blocks(&statement.action))
+}
+
+/// A variable is assigned once at a time.
+fn once<'a>(targets: impl IntoIterator<Item = &'a String>) -> Resolved<()> {
+    let mut seen = BTreeSet::new();
+    match targets.into_iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => Err(format!("{name} is assigned twice at a time")),
+        None => Ok(()),
+    }
 }
 
 fn blocks(action: &Action) -> Vec<&Block> {
@@ -90,6 +119,9 @@ fn resolve_procedure(
     let mut properties = Vec::new();
     let body = scope.block(&procedure.body, &mut properties)?;
     check_jumps(&body, &body, &[])?;
+    if !procedure.results.is_empty() && gets_to_end(&body) {
+        return Err(format!("{}: a way through it does not end with return", procedure.name));
+    }
     let parameters = procedure.parameters.len();
     Ok((program::Procedure { parameters, locals, results, enforced, body }, properties))
 }
@@ -233,6 +265,7 @@ impl Scope<'_> {
     fn step(&mut self, action: &Action, line: usize, properties: &mut Vec<String>) -> Resolved<Step> {
         Ok(match action {
             Action::Change { targets, values, constraint } => {
+                once(targets)?;
                 let targets = targets.iter().map(|name| self.target(name)).collect::<Resolved<Vec<_>>>()?;
                 let values = values.iter().zip(&targets).map(|(value, (_, kind))| self.term(value, kind));
                 let values = values.collect::<Resolved<_>>()?;
@@ -300,6 +333,11 @@ impl Scope<'_> {
     fn call(&self, targets: &[Option<String>], callee: &str, arguments: &[Expression]) -> Resolved<Step> {
         let (callee, arguments) = self.passed(callee, arguments)?;
         let results = &self.tree.procedures[callee].results;
+        once(targets.iter().flatten())?;
+        // A call without targets wants none of the results.
+        if targets.is_empty() {
+            return Ok(Step::Call { targets: vec![None; results.len()], callee, arguments });
+        }
         if results.len() != targets.len() {
             return Err(format!("{} returns another number of results", self.tree.procedures[callee].name));
         }

@@ -19,11 +19,27 @@ impl Parser {
         loop {
             let labels = self.labels()?;
             if self.ends_block() {
-                block.last = labels;
+                block.last.extend(labels);
                 return Ok(block);
             }
-            block.statements.push(self.statement(labels)?);
+            self.statement_or_nothing(labels, &mut block)?;
         }
+    }
+
+    /// A statement is added to a block. The labels of an empty one are those of what follows it.
+    fn statement_or_nothing(&mut self, labels: Vec<String>, block: &mut Block) -> Parsed<()> {
+        if self.takes(";") {
+            self.count("empty statement");
+            if !labels.is_empty() {
+                self.count("label on empty statement");
+            }
+            block.last.extend(labels);
+            return Ok(());
+        }
+        let mut statement = self.statement(labels)?;
+        statement.labels.splice(0..0, std::mem::take(&mut block.last));
+        block.statements.push(statement);
+        Ok(())
     }
 
     fn ends_block(&self) -> bool {
@@ -38,13 +54,17 @@ impl Parser {
         while *self.second() == Token::Sign(":") {
             let label = self.label()?;
             self.expect(":")?;
-            if label == "label" {
-                self.count("the label `label`");
+            let word = label == "label" && *self.second() == Token::Sign(":");
+            match (label == "label", word && !self.dialect.braces()) {
+                // Where there is `begin`, `label: PC7:` is the label `PC7`, with a word before it.
+                (_, true) => {
+                    self.count("the word `label`");
+                    continue;
+                }
+                (true, false) => self.count("the label `label`"),
+                (false, false) => {}
             }
-            // Where there is `begin`, `label: PC7:` is the label `PC7`, with a word before it.
-            if label != "label" || self.dialect.braces() {
-                labels.push(label);
-            }
+            labels.push(label);
         }
         if labels.len() > 1 {
             self.count("several labels");
@@ -53,7 +73,10 @@ impl Parser {
     }
 
     fn label(&mut self) -> Parsed<String> {
-        self.name()
+        let Token::Number(number) = self.token().clone() else { return self.name() };
+        self.place += 1;
+        self.count("a number as a label");
+        Ok(number)
     }
 
     fn statement(&mut self, labels: Vec<String>) -> Parsed<Statement> {
@@ -96,7 +119,11 @@ impl Parser {
 
     /// The semicolon; where words end blocks, the last one may be missing.
     fn end_statement(&mut self) -> Parsed<()> {
-        if !self.dialect.braces() && self.ends_block() { Ok(()) } else { self.expect(";") }
+        if self.dialect.braces() || !self.ends_block() {
+            return self.expect(";");
+        }
+        self.count("no semicolon at the end of a block");
+        Ok(())
     }
 
     /// A statement that begins with a keyword, which was read, and has no blocks.
@@ -120,8 +147,12 @@ impl Parser {
             ("thread", true) | ("start_thread", false) => self.start(),
             ("exit", true) | ("end_thread", false) => Ok((Action::Exit, "exit")),
             ("dead", _) => {
-                let name = self.name()?;
-                Ok((change(vec![name], vec![Expression::Any], None), "dead"))
+                let mut targets = vec![self.name()?];
+                while self.takes(",") {
+                    targets.push(self.name()?);
+                }
+                let (values, several) = (vec![Expression::Any; targets.len()], targets.len() > 1);
+                Ok((change(targets, values, None), if several { "dead with several" } else { "dead" }))
             }
             _ => {
                 self.place -= 1;
@@ -236,11 +267,19 @@ impl Parser {
         }
         let block = self.block()?;
         match block.statements.first() {
-            None => self.count("empty atomic block"),
+            None => {
+                self.count("empty atomic block");
+                if !block.last.is_empty() {
+                    self.count("label in an empty atomic block");
+                }
+            }
             Some(first) => {
                 let begins = matches!(first.action, Action::Atomic(_));
                 if begins {
                     self.count("atomic block that begins an atomic block");
+                }
+                if matches!(&first.action, Action::Atomic(inner) if inner.statements.is_empty()) {
+                    self.count("empty atomic block that begins an atomic block");
                 }
                 match (begins, first.labels.is_empty()) {
                     (_, true) => {}
@@ -299,8 +338,12 @@ impl Parser {
             return Ok(block);
         }
         self.count("block without braces");
-        let labels = self.labels()?;
-        Ok(Block { statements: vec![self.statement(labels)?], last: Vec::new() })
+        let (labels, mut block) = (self.labels()?, Block::default());
+        self.statement_or_nothing(labels, &mut block)?;
+        if block.statements.is_empty() {
+            self.count("empty statement as a block");
+        }
+        Ok(block)
     }
 
     fn braces_if(&mut self) -> Parsed<Action> {
@@ -328,6 +371,7 @@ impl Parser {
         self.expect("then")?;
         let yes = self.counted_statements()?;
         if self.sees("elsif") {
+            self.count("elsif");
             let action = self.words_if()?;
             let no = Statement { labels: Vec::new(), line, action };
             return Ok(Action::If(condition, yes, Block { statements: vec![no], last: Vec::new() }));
