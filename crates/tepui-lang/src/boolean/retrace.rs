@@ -315,6 +315,14 @@ impl<'r, 'p> Follower<'r, 'p> {
     fn finish(mut self, property: &str) -> Result<Way, Lost> {
         let program = self.runner.program();
         let labels: Vec<_> = program.unreachable.iter().filter(|target| target.label == property).collect();
+        // A thread may reach a label before what it does, or what started it, is complete in the model.
+        if let Some((actor, _)) = self.between
+            && !labels.is_empty()
+        {
+            self.arrived[actor] = true;
+            self.arrive(actor, self.latest)?;
+            self.last = self.latest;
+        }
         let (runner, legend, last) = (self.runner, self.legend, self.last);
         let stands = |thread: usize| {
             let top = last.stacks[thread].last().and_then(|&top| legend.frame(thread, top));
@@ -323,14 +331,7 @@ impl<'r, 'p> Follower<'r, 'p> {
                 labels.iter().any(|label| label.procedure == frame.procedure && stands.contains(&label.position))
             })
         };
-        match self.between {
-            // A thread may reach a label before what it does is complete in the model.
-            Some((actor, _)) if !labels.is_empty() => {
-                self.arrived[actor] = true;
-                self.arrive(actor, self.latest)?;
-            }
-            _ => self.catch_up(|thread| property == DEADLOCK || stands(thread))?,
-        }
+        self.catch_up(|thread| property == DEADLOCK || stands(thread))?;
         let mut node = *self.now.first().ok_or("there is no last state")?;
         let (mut steps, mut hidden) = (Vec::new(), 0);
         while let Some((before, thread)) = self.nodes[node].before {
