@@ -96,10 +96,17 @@ impl<'a> Explorer<'a> {
     fn start(&mut self) {
         let waits = !self.program.then.is_empty();
         for shared in choices(&self.program.shared) {
+            let mut begun = false;
             for (mut threads, labels) in self.groups(&self.program.first) {
+                let held = |thread: &Thread| thread.frames.iter().all(|frame| self.enforced(frame, &shared));
+                if self.program.begins_with_a_call && !threads.iter().all(held) {
+                    continue;
+                }
+                begun = true;
                 threads.iter_mut().for_each(|thread| thread.opens = waits);
                 self.add(State { shared: shared.clone(), threads }, &labels);
             }
+            self.found.stuck |= !begun;
         }
     }
 

@@ -109,6 +109,8 @@ pub struct Program {
     pub(super) first: Vec<usize>,
     /// Those that run when the thread that is there at first has returned.
     pub(super) then: Vec<usize>,
+    /// Whether the first procedure is called, so that what it enforces must hold when it begins.
+    pub(super) begins_with_a_call: bool,
     pub(super) properties: Vec<String>,
 }
 

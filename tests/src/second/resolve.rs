@@ -31,7 +31,8 @@ pub(super) fn resolve(tree: &Tree, dialect: Dialect) -> Resolved<Program> {
         }
         _ => (vec![number("main").ok_or("there is no main")?], Vec::new()),
     };
-    Ok(Program { shared, procedures, first, then, properties })
+    let begins_with_a_call = dialect == Dialect::Getafix && number("init").is_some();
+    Ok(Program { shared, procedures, first, then, begins_with_a_call, properties })
 }
 
 /// The procedures that no procedure calls or starts.

@@ -95,7 +95,10 @@ impl Legend {
     /// The values of the shared variables.
     pub fn shared(&self, shared: Shared) -> Meaning {
         let (layout, kept) = &self.shared;
-        layout.meaning(self.globals[shared.0 as usize].shared, *kept)
+        let global = self.globals[shared.0 as usize];
+        // Before the start no variable has a value.
+        let kept = if global.mode == Mode::Begin { 0 } else { *kept };
+        layout.meaning(global.shared, kept)
     }
 
     /// What a symbol of a thread means; none, if it is not about the program.
