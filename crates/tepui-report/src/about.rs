@@ -18,8 +18,8 @@ pub struct About {
     pub unreached: Vec<Unreached>,
     /// Properties that hold only because what they forbid stands where no execution comes.
     pub vacuous: Vec<String>,
-    /// Whether the program was found to get stuck, although it was not asked for deadlocks.
-    pub stuck: bool,
+    /// Whether the program can get stuck, if that was looked for without being asked for.
+    pub stuck: Option<bool>,
 }
 
 /// Statements one after the other that no execution reaches.
@@ -99,7 +99,7 @@ impl About {
     /// What may not be as it was meant.
     pub fn warnings(&self) -> Vec<String> {
         let vacuous = self.vacuous.iter().map(|name| format!("{name} holds only because no execution reaches it"));
-        let stuck = self.stuck.then(|| "the program can get stuck: --deadlock shows how".to_owned());
+        let stuck = (self.stuck == Some(true)).then(|| "the program can get stuck: --deadlock shows how".to_owned());
         vacuous.chain(stuck).collect()
     }
 

@@ -165,21 +165,33 @@ pub fn verify_program(
     Ok(conclude(program, compiling, outcome, compiled, budget))
 }
 
-/// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so, or of
-/// what the answer has cost.
+/// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so.
 const DEADLOCK_WORK: u64 = 200_000;
 
-/// Whether a program is found to get stuck without much work, after some that its answer has cost.
-pub fn gets_stuck(program: &Program, compiling: &Compiling, spent: u64, budget: &Budget) -> bool {
+/// The most rules of a model for which that is done: compiling it again is no work, but takes time.
+const DEADLOCK_RULES: usize = 4_000;
+
+/// Whether a program is found to get stuck without much ado; unknown, if its model is too large for that.
+pub fn gets_stuck(
+    program: &Program,
+    compiling: &Compiling,
+    compiled: Option<&Compiled>,
+    budget: &Budget,
+) -> Option<bool> {
+    let rules = |compiled: &Compiled| compiled.model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>();
+    if compiled.is_some_and(|compiled| rules(compiled) > DEADLOCK_RULES) {
+        return None;
+    }
     let max_threads = compiling.max_threads.min(3);
     let properties = vec![DEADLOCK.to_owned()];
     let compiling = Compiling { deadlock: true, every_step: false, max_threads, properties, ..compiling.clone() };
-    let limited = budget.with_work(DEADLOCK_WORK + spent / 20);
-    let verified = verify_program(program, &compiling, &Options::default(), &limited);
-    verified.is_ok_and(|verified| {
-        let mut properties = verified.outcome.properties.iter();
-        properties.any(|property| property.name == DEADLOCK && property.verdict.status() == Status::Unsafe)
-    })
+    let verified = verify_program(program, &compiling, &Options::default(), &budget.with_work(DEADLOCK_WORK)).ok()?;
+    let mut properties = verified.outcome.properties.iter();
+    match properties.find(|property| property.name == DEADLOCK)?.verdict.status() {
+        Status::Safe => Some(false),
+        Status::Unsafe => Some(true),
+        Status::Unknown => None,
+    }
 }
 
 /// Why there is no model to ask about.

@@ -289,7 +289,7 @@ fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
     };
     let outcome = Outcome::without_answer("none", "symbols", &task, &Reason::NothingAsked);
     let about = loaded.program().map(|LoadedProgram { program, compiling, .. }| {
-        let stuck = may_block(program) && tepui::gets_stuck(program, compiling, 0, budget);
+        let stuck = if may_block(program) { tepui::gets_stuck(program, compiling, None, budget) } else { Some(false) };
         About { stuck, ..About::default() }
     });
     Answer { model: None, outcome, runs: Vec::new(), legend: None, proof: None, about }
@@ -333,8 +333,11 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
         tepui::verify_program(program, compiling, options, budget)?;
     let properties = compiling.properties(program);
     let about = compiled.as_ref().filter(|_| options.prove).map(|compiled| {
-        let look = !compiling.deadlock && outcome.conclusive() && may_block(program);
-        let stuck = look && tepui::gets_stuck(program, compiling, outcome.work, budget);
+        let look = !compiling.deadlock && outcome.conclusive();
+        let stuck = match look && may_block(program) {
+            true => tepui::gets_stuck(program, compiling, Some(compiled), budget),
+            false => look.then_some(false),
+        };
         let about = About { threads: threads(compiled), stuck, ..About::default() };
         about.with_unreached(program, source, &properties, &outcome, &unreached)
     });

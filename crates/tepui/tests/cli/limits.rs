@@ -125,8 +125,8 @@ mod signals {
         }
     }
 
-    /// On a terminal, which echoes the key: the cursor stands at the beginning of the line, so that the line is cleared as a
-    /// whole and nothing of it is left above the report.
+    /// On a terminal, which echoes the key, maybe in the middle of a line that is being drawn: the line is cleared as a whole,
+    /// and nothing of it is left above the report.
     #[test]
     fn an_interrupt_clears_the_progress() {
         use std::io::{Read as _, Write as _};
@@ -147,8 +147,7 @@ mod signals {
         screen.read_to_end(&mut shown).unwrap();
         child.wait().unwrap();
         let shown = String::from_utf8_lossy(&shown);
-        let (before, after) = shown.split_once("^C").unwrap_or_else(|| panic!("no echo: {shown:?}"));
-        assert!(before.ends_with('\r'), "{shown:?}");
+        let (_, after) = shown.split_once("^C").unwrap_or_else(|| panic!("no echo: {shown:?}"));
         let (cleared, report) = after.split_once("UNKNOWN").unwrap();
         let colours = cleared.rfind("\u{1b}[2K").unwrap_or_else(|| panic!("nothing is cleared: {shown:?}"));
         assert!(!cleared[colours..].contains("images/s"), "{shown:?}");
