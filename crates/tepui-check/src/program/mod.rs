@@ -3,13 +3,13 @@
 //! A certificate states views of the program itself: values of shared variables and words of frames. Two ideas make that
 //! possible without believing a compiler. A value that is not kept is *any* value: the interpreter gives each of them
 //! where it is read. And a frame that is not listed must be one that its thread leaves without being seen: the checker
-//! tests that and *runs on* ([`passing`]).
+//! tests that and *runs on* (`passing`).
 //!
 //! **Why this is sound.** Call the *completions* of a state what arises if every thread runs on until its topmost frame is
 //! listed, and what is not kept is forgotten. A state is covered if all its completions are in the lemma's set. Claim: every
 //! reachable state is covered.
 //!
-//! * At the start: that is what is tested for the initial states ([`start`]).
+//! * At the start: that is what is tested for the initial states (`start`).
 //! * A thread whose frame is passed takes a step, and none is uninterrupted. Its completions are among those of the
 //!   state before, and others have the ones they had, since nothing shared was touched. A passed frame always has a result,
 //!   and no way through passed frames meets a frame twice, so that completions exist: a thread in an endless loop of its
@@ -22,7 +22,7 @@
 //!   has no end or is blocked, there is no completion, and no successor that matters.
 //!
 //! A frame is not passed if an assertion may fail there, or if it stands at a label that is asked for. So what must not
-//! happen can be seen in the views of the last lemma ([`avoids`]).
+//! happen can be seen in the views of the last lemma (`avoids`).
 
 mod avoids;
 mod passing;
