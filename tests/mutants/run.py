@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Mistakes in the compiler of programs, in its reductions and in the way back to the source, one at a time.
+
+None of that has to be believed: a mistake there must cost an answer, and never give a wrong one. Each mutant below is a
+piece of text that is replaced by another. The tree is copied, the mutant is built, and random programs are verified and
+compared with the second reading (tests/tests/second_reading.rs). A mutant is caught if the checker refuses a certificate or
+the interpreter cannot follow a trace ("not believed"); if a verdict is wrong, the checker has failed.
+
+usage: tests/mutants/run.py [--programs N] [--only NAME] [--list]
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+COMPILE = "crates/tepui-lang/src/boolean/compile/"
+
+# name, file, text, replacement
+MUTANTS = [
+    # Forgetting.
+    ("forget-a-condition", COMPILE + "variables.rs", "            | Action::While(condition, _) => self.need(procedure, condition, constants),", "            | Action::While(condition, _) => drop((procedure, condition)),"),
+    ("forget-a-lock", COMPILE + "variables.rs", "            Action::Lock(slot) => self.mark(procedure, *slot),", "            Action::Lock(_) => {}"),
+    ("forget-a-result", COMPILE + "variables.rs", "                    if self.results[procedure][result] {\n                        self.need(procedure, value, constants);", "                    if self.results[procedure][result] && result > 0 {\n                        self.need(procedure, value, constants);"),
+    ("forget-an-argument", COMPILE + "variables.rs", "            if self.locals[to][parameter] {\n                self.need(from, argument, constants);", "            if self.locals[to][parameter] && parameter > 0 {\n                self.need(from, argument, constants);"),
+    ("forget-what-is-live-after-a-call", COMPILE + "variables.rs", "                    let after = live[flows[number].next[position]];", "                    let after = live[flows[number].next[position]] & 1;"),
+    ("forget-what-is-enforced", COMPILE + "variables.rs", "    let always = procedure.enforced.as_ref().map_or(0, |condition| read(&[condition]));", "    let always = 0;"),
+    ("forget-a-constraint", COMPILE + "variables.rs", "                (all(values) | read(&constraint), written(layout, targets))", "                { let _ = &constraint; (all(values), written(layout, targets)) }"),
+    ("constant-although-assigned", COMPILE + "variables.rs", "            Action::Lock(slot) => refute(&Some(*slot), Some(1)),", "            Action::Lock(_) => {}"),
+    # Running on.
+    ("pass-a-shared-read", COMPILE + "settle.rs", "        Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),", "        Action::If(..) | Action::While(..) => true,\n        Action::Assert(condition) => local(condition),"),
+    ("pass-a-shared-write", COMPILE + "settle.rs", "            targets.iter().all(own) && values.iter().all(local)", "            { let _ = own; let _ = targets; values.iter().all(local) }"),
+    ("pass-assume", COMPILE + "settle.rs", "        Action::Skip | Action::Goto(_) => true,\n        Action::Assign { targets, values, constraint: None } => {", "        Action::Skip | Action::Goto(_) | Action::Assume(_) => true,\n        Action::Assign { targets, values, constraint: None } => {"),
+    ("pass-the-entry-of-a-block", COMPILE + "settle.rs", "            && !enters\n", ""),
+    ("pass-a-local-loop", COMPILE + "settle.rs", "                rests[position] |= !left[position];", "                let _ = &left;"),
+    ("pass-what-returns-come-back-to", COMPILE + "settle.rs", "            rests[flow.next[position]] = true;", "            rests[flow.next[position]] |= false;"),
+    ("pass-a-failing-assertion", COMPILE + "settle.rs", "            Action::Assert(condition) => reads_shared(condition) || self.fails_at(condition, point),", "            Action::Assert(condition) => reads_shared(condition) && self.fails_at(condition, point),"),
+    ("pass-a-label", COMPILE + "settle.rs", "            && !watched()\n", "            && (true || !watched())\n"),
+    ("pass-enforce", COMPILE + "settle.rs", "            && self.program.procedures[procedure].enforced.is_none();", "            && (true || self.program.procedures[procedure].enforced.is_none());"),
+    ("started-threads-do-not-run-on", COMPILE + "steps.rs", "        let points = points.into_iter().flat_map(|point| self.run_on((shared, Mode::Calm), point));", "        let points = points.into_iter().map(|point| ((shared, Mode::Calm), self.tidy(point)));"),
+    # Calls.
+    ("results-in-the-wrong-order", COMPILE + "steps.rs", "        let results: Vec<_> = (0..kinds.len()).map(|number| layout.get(results, number)).collect();", "        let results: Vec<_> = (0..kinds.len()).rev().map(|number| layout.get(results, number)).collect();"),
+    ("results-are-lost", COMPILE + "steps.rs", "        let (shared, locals) = self.store(&scope, targets, &results);\n        let point = Point { locals, insists", "        let (_, locals) = self.store(&scope, targets, &results);\n        let point = Point { locals, insists"),
+    ("goes-on-at-the-call", COMPILE + "steps.rs", "        self.go(shared, point, self.flows[procedure].next[call], found);", "        self.go(shared, point, call, found);"),
+    ("callee-keeps-the-arguments-of-another", COMPILE + "steps.rs", "                    for callee in self.entered(*called, &arguments, false, under, point.insists) {", "                    for callee in self.entered(*called, &vec![0; arguments.len()], false, under, point.insists) {"),
+    # Starting.
+    ("one-thread-less", COMPILE + "setup.rs", "                self.started.extend(std::iter::repeat_n(thread, (*count).min(u32::from(u16::MAX) + 1) as usize));", "                self.started.extend(std::iter::repeat_n(thread, (*count).min(1) as usize));"),
+    ("main-ends-too-soon", COMPILE + "setup.rs", "        setup.main = (!ends).then_some(first);", "        let _ = ends; setup.main = None;"),
+    ("initial-values-of-main-are-lost", COMPILE + "mod.rs", "        program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);", "        let _ = &setup.shared;"),
+    ("a-place-too-many", COMPILE + "pairs.rs", "                Mode::Starting { count, .. } if (from.live + count) as usize > places => {", "                Mode::Starting { count, .. } if (from.live + count) as usize > places + 1 => {"),
+    # Atomic sections.
+    ("the-end-of-a-section-is-forgotten", COMPILE + "steps.rs", "        let within = self.flows[point.procedure as usize].atomics(to).next().is_some();", "        let within = point.within || self.flows[point.procedure as usize].atomics(to).next().is_some();"),
+    ("the-section-of-a-caller-is-forgotten", COMPILE + "steps.rs", "                let under = point.under || flow.atomics(position).next().is_some();", "                let under = flow.atomics(position).next().is_some() && point.under;"),
+    ("atomic-begin-is-nothing", COMPILE + "steps.rs", "                let insists = matches!(action, Action::AtomicBegin);", "                let insists = matches!(action, Action::AtomicBegin) && point.insists;"),
+    # Sleeping and deadlock.
+    ("sleepers-count-as-moving", COMPILE + "pairs.rs", "            Stage::Asleep => return self.say_blocked(kind, (global, point), count, atomic),", "            Stage::Asleep => return,"),
+    ("a-broadcast-wakes-nobody", COMPILE + "steps.rs", "            (Mode::Waking(_), Stage::Asleep) => {", "            (Mode::Waking(true), Stage::Asleep) => {"),
+    ("refused-returns-count-as-moving", COMPILE + "pairs.rs", "                if self.steps.refuses(from.shared, callee, frame) {", "                if false && self.steps.refuses(from.shared, callee, frame) {"),
+    ("a-blocked-section-is-no-deadlock", COMPILE + "pairs.rs", "        let mode = if atomic { Mode::Stuck } else { self.probed(count + 1) };", "        let mode = if atomic { Mode::Calm } else { self.probed(count + 1) };"),
+    # The way back to the source.
+    ("rows-are-dropped", "crates/tepui/src/certify.rs", "        translated.sort_unstable();\n        translated.dedup();\n        let mut views", "        translated.sort_unstable();\n        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let mut views"),
+    ("below-is-dropped", "crates/tepui/src/certify.rs", "        lower.extend(rest.map(|rest| (word, rest, symbols)));", "        lower.extend(rest.filter(|_| symbols.len() > 1).map(|rest| (word, rest, symbols)));"),
+    ("different-kinds-are-alike", COMPILE + "model.rs", "        self.tell_kinds_apart(&mut symbols);", "        let _ = Self::tell_kinds_apart;"),
+    ("a-chain-of-blocks-is-cut", COMPILE + "steps.rs", "            let Some(&first) = block.first() else { return false };\n            at = first;", "            let Some(&first) = block.first() else { return false };\n            return first == position;"),
+]
+
+
+def apply(tree, mutant):
+    _, file, text, replacement = mutant
+    path = os.path.join(tree, file)
+    with open(path, encoding="utf-8") as source:
+        content = source.read()
+    if content.count(text) != 1:
+        raise SystemExit(f"{mutant[0]}: its text occurs {content.count(text)} times in {file}")
+    with open(path, "w", encoding="utf-8") as target:
+        target.write(content.replace(text, replacement))
+    return path, content
+
+
+def judge(tree, programs):
+    """Whether the tests notice, and how: groups of differences."""
+    environment = dict(os.environ, TEPUI_RANDOM_PROGRAMS=str(programs), CARGO_TARGET_DIR=os.path.join(tree, "target"))
+    command = ["cargo", "test", "--offline", "-p", "tepui-tests", "--test", "second_reading", "two_readings_agree"]
+    result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    output = result.stdout + result.stderr
+    groups = re.findall(r"^=== (.*?): seeds \[([^\]]*)\]", output, re.M)
+    if result.returncode == 0:
+        return "SURVIVED", []
+    if not groups:
+        return "DOES NOT BUILD OR ENDS OTHERWISE", output.strip().splitlines()[-5:]
+    wrong = [name for name, _ in groups if "not believed" not in name]
+    seeds = sum(len(seeds.split(",")) for _, seeds in groups)
+    kind = "WRONG VERDICT" if any("safe, but" in name for name in wrong) else "caught"
+    return kind, [f"{seeds} programs: " + "; ".join(name for name, _ in groups)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=600)
+    parser.add_argument("--only")
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if arguments.only in (None, mutant[0])]
+    if arguments.list:
+        for name, file, _, _ in chosen:
+            print(f"{name:45} {file}")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree = os.path.join(folder, "tepui")
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target", ".git"))
+        verdicts = {}
+        for mutant in chosen:
+            path, content = apply(tree, mutant)
+            verdict, details = judge(tree, arguments.programs)
+            verdicts.setdefault(verdict, []).append(mutant[0])
+            print(f"{mutant[0]:45} {verdict}", *details, sep="\n    ", flush=True)
+            with open(path, "w", encoding="utf-8") as target:
+                target.write(content)
+    print(", ".join(f"{len(names)} {verdict}" for verdict, names in sorted(verdicts.items())))
+    return 0 if set(verdicts) == {"caught"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
