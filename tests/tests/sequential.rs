@@ -105,7 +105,8 @@ fn one_thread_is_always_decided() {
             let expected = if reached.contains(&(Shared(shared), Symbol(top))) { Status::Unsafe } else { Status::Safe };
             assert_eq!(outcome.status(), expected, "seed {seed}, {engine:?}: {model:?}");
             self_check(&model.clone().into(), &mut outcome).unwrap();
-            let Some(Certificate::Pushdown(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate) else {
+            let Some(Certificate::Pushdown(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate)
+            else {
                 continue;
             };
             safe += 1;
@@ -123,7 +124,8 @@ fn forged_regular_sets_leave_out_nothing() {
         let mut rng = Rng::with_seed(seed);
         let model = recursive(&mut rng);
         let reached = reachable_heads(&model);
-        let open = model.clone().with_properties(vec![Property { name: "views".to_owned(), never: Vec::new() }]).unwrap();
+        let open =
+            model.clone().with_properties(vec![Property { name: "views".to_owned(), never: Vec::new() }]).unwrap();
         let outcome = verify(&open, &options(Choice::Symbolic), &Budget::unlimited()).unwrap();
         let Some(Certificate::Pushdown(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate) else {
             continue;
@@ -191,7 +193,9 @@ fn deep_recursion_is_proved_on_the_source() {
         "decl g; bool even() { decl r; if (*) { return 1; } r := odd(); return r; } \
          bool odd() { decl r; if (*) { return 0; } r := even(); return r; } void main() { g := even(); assert(1); }"
             .to_owned(),
-        format!("decl g, h; {toggle} void main() {{ thread one(); }} void one() {{ atomic {{ f(); assert(!g); }} h := 1; }}"),
+        format!(
+            "decl g, h; {toggle} void main() {{ thread one(); }} void one() {{ atomic {{ f(); assert(!g); }} h := 1; }}"
+        ),
     ];
     for text in programs {
         let source = Source::new("deep", text.as_bytes());

@@ -61,8 +61,10 @@ pub(super) struct Passing<'a> {
 
 /// Where a way has been.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
+pub(super) enum Visit {
+    /// It is being followed.
     OnTheWay,
+    /// It was followed to its end.
     Done,
 }
 
