@@ -77,9 +77,10 @@ fn within_seconds<T>(seconds: u64, run: impl FnOnce(&Budget) -> T) -> T {
     result
 }
 
-/// Compares the verdicts with what the second explorer found. Returns how many of them it could confirm.
+/// Compares the verdicts with what the second explorer found. Returns how many of them it could confirm. Wrong verdicts
+/// come before those that Tepui itself does not believe.
 fn compare(program: &Program, seed: u64, random: &Random, found: &Found, threads: usize) -> Result<usize, String> {
-    let mut confirmed = 0;
+    let (mut confirmed, mut doubt) = (0, None);
     for (name, reduce, options) in option_sets(seed) {
         let compiling =
             Compiling { max_threads: threads as u32, reduce, deadlock: random.deadlock, ..Compiling::default() };
@@ -87,20 +88,20 @@ fn compare(program: &Program, seed: u64, random: &Random, found: &Found, threads
             .map_err(|why| format!("{name}: Tepui does not compile it: {why}"))?;
         for property in &verified.outcome.properties {
             let bad = found.violated.contains(&property.name) || property.name == DEADLOCK && found.stuck;
-            let differs =
-                |what: &str| Err(format!("{name}, {}: {what}; the second reading found {found:?}", property.name));
+            let differs = |what: &str| format!("{name}, {}: {what}; the second reading found {found:?}", property.name);
             match property.verdict.status() {
-                Status::Safe if bad => return differs("safe, but it is violated"),
-                Status::Unsafe if found.complete && !bad => return differs("unsafe, but it holds"),
+                Status::Safe if bad => return Err(differs("safe, but it is violated")),
+                Status::Unsafe if found.complete && !bad => return Err(differs("unsafe, but it holds")),
                 Status::Unknown if doubted(&property.verdict) => {
-                    return differs(&format!("no confidence in the answer; {:?}", property.verdict));
+                    let what = format!("no confidence in the answer; {:?}", property.verdict);
+                    doubt = doubt.or_else(|| Some(differs(&what)));
                 }
                 Status::Unknown => {}
                 Status::Safe | Status::Unsafe => confirmed += usize::from(bad || found.complete),
             }
         }
     }
-    Ok(confirmed)
+    doubt.map_or(Ok(confirmed), Err)
 }
 
 /// Whether Tepui found an answer and did not believe it.
