@@ -81,7 +81,7 @@ pub(super) fn advance(body: &Block, path: &mut Path) -> Vec<String> {
 
 /// Goes into all atomic blocks that begin here, to the first statement in them.
 pub(super) fn enter(body: &Block, path: &mut Path) {
-    while statement(body, path).is_some_and(|statement| begins(statement)) {
+    while statement(body, path).is_some_and(begins) {
         path.extend([0, 0]);
     }
 }
