@@ -63,6 +63,15 @@ impl Writer<'_> {
         self.put_label(&label);
     }
 
+    /// Starts a thread at the label that comes next.
+    pub(super) fn put_start_here(&mut self) {
+        let label = self.new_label().filter(|_| self.now.around.is_empty());
+        let Some(label) = label else { return self.put_jump(true) };
+        let word = if self.braces() { "thread" } else { "start_thread" };
+        self.put(&format!("{word} goto {label};"));
+        self.put_label(&label);
+    }
+
     /// Marks the place of a jump.
     pub(super) fn put_jump(&mut self, starts: bool) {
         let mark = format!("\u{1}{}\u{2}", self.now.jumps.len());

@@ -20,11 +20,12 @@ impl Writer<'_> {
             2 if self.starts > 0 => {
                 self.starts -= 1;
                 self.labels();
-                self.put_jump(true);
+                if self.one_in(3) { self.put_start_here() } else { self.put_jump(true) }
             }
             3 if self.starts > 0 && !self.procedures.is_empty() => {
                 self.starts -= 1;
                 let number = self.rng.usize(..self.procedures.len());
+                self.labels();
                 self.put_start(number);
             }
             4 => self.section(),
