@@ -21,8 +21,8 @@ use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
 use crate::boolean::flow::Flow;
 
-/// After how many points it is asked whether to stop.
-const LOOK_EVERY: usize = 1_024;
+/// After how many results it is asked whether to stop.
+const LOOK_EVERY: usize = 4_096;
 
 /// Positions at which a thread rests that others may interrupt, although the next step is a local one: they cut every loop
 /// of local steps, or a return without results leads there.
@@ -101,12 +101,10 @@ impl Steps<'_> {
         let mut settled = Vec::new();
         let mut seen: FxHashSet<(Change, Point)> = FxHashSet::default();
         let mut open = vec![(change, self.tidy(point))];
+        let mut results = 0;
         while let Some(here @ ((shared, mode), point)) = open.pop() {
             if !seen.insert(here) {
                 continue; // In an atomic section a loop without end is one that nobody sees; elsewhere there is none.
-            }
-            if seen.len().is_multiple_of(LOOK_EVERY) && (self.stop)() {
-                return Vec::new(); // Whoever asked looks, too.
             }
             if !self.goes_on(mode, &point) {
                 settled.push(here);
@@ -114,6 +112,13 @@ impl Steps<'_> {
             }
             let mut found = Vec::new();
             self.execute(shared, point, &mut found);
+            results += found.len();
+            if results >= LOOK_EVERY {
+                results = 0;
+                if (self.stop)() {
+                    return Vec::new(); // Whoever asked looks, too.
+                }
+            }
             for ((shared, mode), effect) in found.into_iter().rev() {
                 if let Effect::Become(next) = effect {
                     open.push(((shared & self.kept.shared, mode), self.tidy(next)));
