@@ -83,8 +83,8 @@ def apply(tree, mutant):
 
 def judge(tree, programs):
     """Whether the tests notice, and how: groups of differences."""
-    environment = dict(os.environ, TEPUI_RANDOM_PROGRAMS=str(programs))
-    environment.setdefault("CARGO_TARGET_DIR", os.path.join(tree, "target"))
+    # A target folder of its own: cargo takes crates at the same place of two trees for the same.
+    environment = dict(os.environ, TEPUI_RANDOM_PROGRAMS=str(programs), CARGO_TARGET_DIR=os.path.join(tree, "target"))
     command = ["cargo", "test", "--offline", "-p", "tepui-tests", "--test", "second_reading", "two_readings_agree"]
     result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     output = result.stdout + result.stderr
