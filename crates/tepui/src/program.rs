@@ -284,22 +284,23 @@ fn certified(
     compiled: &Compiled,
     budget: &Budget,
 ) -> Option<(Certificate, Vec<(usize, usize)>)> {
-    let proof = outcome.evidence()?.certificate.as_pushdown()?;
+    let proof = &outcome.evidence()?.certificate;
     let safe = |name: &str| {
         let mut properties = outcome.properties.iter();
         properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
     };
     let mut properties = compiling.properties(program);
     properties.retain(|property| safe(&property.name));
-    let certificate = certify(program, compiled, proof, &properties);
     let stop = || budget.clone().look().is_err();
-    let rejected = match tepui_check::program::check(program, &properties, &certificate, &stop) {
-        Ok(proof) => return Some((certificate, proof.unreached)),
-        Err(rejected) => rejected,
-    };
-    let reason = match (rejected.cause, budget.clone().look()) {
-        (Cause::Stopped, Err(stop)) => stop.into(),
-        _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
+    let reason = match proof.as_pushdown().map(|proof| certify(program, compiled, proof, &properties)) {
+        None => Reason::SelfCheckFailed("the proof is not about the model of the program".to_owned()),
+        Some(certificate) => match tepui_check::program::check(program, &properties, &certificate, &stop) {
+            Ok(proof) => return Some((certificate, proof.unreached)),
+            Err(rejected) => match (rejected.cause, budget.clone().look()) {
+                (Cause::Stopped, Err(stop)) => stop.into(),
+                _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
+            },
+        },
     };
     for property in outcome.properties.iter_mut().filter(|property| property.verdict.status() == Status::Safe) {
         property.verdict = Verdict::Unknown(reason.clone());

@@ -332,7 +332,8 @@ impl<'a> Checked<'a> {
                 self.groups.put(&mut next, place, row[thread + 1]);
             }
         }
-        Ok(())
+        // A system that was told to stop may have left results out.
+        if system.stop() { Err(Trouble::Stopped) } else { Ok(()) }
     }
 
     /// Who must not be interrupted.
