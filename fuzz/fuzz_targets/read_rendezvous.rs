@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tepui_cert::{Certificate, Trace};
+use tepui_cert::{Certificate, Trace, rendezvous};
 use tepui_check::{check, replay};
 use tepui_lang::rendezvous::{print_rpds, read_rpds, read_spade};
 use tepui_lang::source::Source;
@@ -21,7 +21,10 @@ fuzz_target!(|bytes: &[u8]| {
     let (digest, model) = (model.digest(), model.into());
     let text = String::from_utf8_lossy(bytes);
     if let Ok(Certificate::Rendezvous(mut certificate)) = Certificate::from_text(&text) {
-        certificate.model = digest;
+        match &mut certificate {
+            rendezvous::Certificate::Languages(languages) => languages.model = digest,
+            rendezvous::Certificate::Views(views) => views.model = digest,
+        }
         let _ = check(&model, &certificate.into());
     }
     for trace in Trace::from_text(&text).into_iter().flatten() {

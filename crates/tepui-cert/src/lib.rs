@@ -17,7 +17,7 @@ pub use text::Unreadable;
 pub enum Certificate {
     /// Views that no step leaves.
     Pushdown(pushdown::Certificate),
-    /// Languages that have no word in common.
+    /// Languages that have no word in common, or views of threads that meet.
     Rendezvous(rendezvous::Certificate),
     /// Views of a program that no step of it leaves.
     Program(program::Certificate),
@@ -35,10 +35,9 @@ impl Certificate {
 
     /// Reads the text form of any kind; the first line tells which it is.
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
-        let starts = |head: &str| text.trim_start().starts_with(head);
-        if starts(rendezvous::Certificate::HEAD) {
-            rendezvous::Certificate::from_text(text).map(Self::Rendezvous)
-        } else if starts(program::Certificate::HEAD) {
+        if let Some(found) = rendezvous::Certificate::from_text(text) {
+            found.map(Self::Rendezvous)
+        } else if text.trim_start().starts_with(program::Certificate::HEAD) {
             program::Certificate::from_text(text).map(Self::Program)
         } else {
             pushdown::Certificate::from_text(text).map(Self::Pushdown)
@@ -49,7 +48,7 @@ impl Certificate {
     pub fn model(&self) -> Digest {
         match self {
             Self::Pushdown(certificate) => certificate.model,
-            Self::Rendezvous(certificate) => certificate.model,
+            Self::Rendezvous(certificate) => certificate.model(),
             Self::Program(certificate) => certificate.program,
         }
     }

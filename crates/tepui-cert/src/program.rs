@@ -16,7 +16,7 @@ use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
 
 use crate::pushdown::{Lemma, Regular};
-use crate::text::{Lines, Unreadable, check_seal, sealed};
+use crate::text::{Lines, Unreadable, check_seal, read_list, read_values, sealed, values_text};
 
 /// A proof about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,11 +102,7 @@ impl Certificate {
             Some(head) => Some(Regular::read(&mut lines, head)?),
             None => None,
         };
-        lines.expect("end")?;
-        match lines.next_line() {
-            Some(_) => Err(lines.error("text after the end")),
-            None => Ok(Self { program, properties, kept, shared, frames, lemmas, regular }),
-        }
+        lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular })
     }
 }
 
@@ -170,33 +166,6 @@ fn read_goals(lines: &mut Lines<'_>) -> Result<Vec<Goal>, Unreadable> {
         });
     }
     Ok(goals)
-}
-
-/// As many lines as announced.
-fn read_list<T>(
-    lines: &mut Lines<'_>,
-    word: &str,
-    read: fn(&Lines<'_>, &str) -> Result<T, Unreadable>,
-) -> Result<Vec<T>, Unreadable> {
-    let count = lines.expect(word)?;
-    let count = lines.number::<usize>(count)?;
-    let mut items = Vec::new();
-    while items.len() < count {
-        let line = lines.next_line().ok_or_else(|| lines.error(format!("the text ends among the {word}")))?;
-        items.push(read(lines, line)?);
-    }
-    Ok(items)
-}
-
-fn values_text(values: &[Value]) -> String {
-    let value = |value: &Value| value.map_or("-".to_owned(), |value| value.to_string());
-    format!(": {}", values.iter().map(value).collect::<Vec<_>>().join(" "))
-}
-
-fn read_values(lines: &Lines<'_>, text: &str) -> Result<Vec<Value>, Unreadable> {
-    let text = text.trim().strip_prefix(':').ok_or_else(|| lines.error("expected `: VALUES`"))?;
-    let value = |text: &str| if text == "-" { Ok(None) } else { lines.number(text).map(Some) };
-    text.split_ascii_whitespace().map(value).collect()
 }
 
 const STAGES: [(Stage, &str); 4] =

@@ -89,6 +89,15 @@ impl<'a> Lines<'a> {
         Some(rest)
     }
 
+    /// There is nothing left but the seal.
+    pub(crate) fn end(&mut self) -> Result<(), Unreadable> {
+        self.expect("end")?;
+        match self.next_line() {
+            Some(_) => Err(self.error("text after the end")),
+            None => Ok(()),
+        }
+    }
+
     /// An error at the line that was read last.
     pub(crate) fn error(&self, message: impl Into<String>) -> Unreadable {
         Unreadable { line: self.number.max(1), message: message.into() }
@@ -133,4 +142,33 @@ pub(crate) fn read_patterns(lines: &mut Lines<'_>, name: &str) -> Result<Propert
         property.never.push(Pattern { shared: part(shared.trim())?.map(Shared), tops });
     }
     Ok(property)
+}
+
+/// As many lines as announced.
+pub(crate) fn read_list<T>(
+    lines: &mut Lines<'_>,
+    word: &str,
+    read: fn(&Lines<'_>, &str) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, Unreadable> {
+    let count = lines.expect(word)?;
+    let count = lines.number::<usize>(count)?;
+    let mut items = Vec::new();
+    while items.len() < count {
+        let line = lines.next_line().ok_or_else(|| lines.error(format!("the text ends among the {word}")))?;
+        items.push(read(lines, line)?);
+    }
+    Ok(items)
+}
+
+/// Values, `-` where there is none.
+pub(crate) fn values_text(numbers: &[Option<u32>]) -> String {
+    let number = |number: &Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
+    format!(": {}", numbers.iter().map(number).collect::<Vec<_>>().join(" "))
+}
+
+/// Reads values.
+pub(crate) fn read_values(lines: &Lines<'_>, text: &str) -> Result<Vec<Option<u32>>, Unreadable> {
+    let text = text.trim().strip_prefix(':').ok_or_else(|| lines.error("expected `: VALUES`"))?;
+    let number = |text: &str| if text == "-" { Ok(None) } else { lines.number(text).map(Some) };
+    text.split_ascii_whitespace().map(number).collect()
 }

@@ -187,15 +187,14 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
     ) -> Result<(), String> {
         let language = row[thread + 1];
         let piece = |word: Vec<Symbol>, rest: Rest| Piece { word, language, rest };
-        let changed: Vec<(u32, Piece)> = match step.change {
-            Change::Overwrite(symbol) => vec![(step.to, piece(vec![symbol], rest))],
-            Change::Push { top, below } => vec![(step.to, piece(vec![top, below], rest))],
+        let changed: Vec<(u32, Piece)> = match &step.change {
+            Change::Replace(symbols) => vec![(step.to, piece(symbols.clone(), rest))],
             Change::Clear => vec![(step.to, piece(vec![Symbol::BOTTOM], None))],
             Change::Pop => {
                 let lower = rest.into_iter().flat_map(|rest| edges(self.language(thread, language), rest));
                 let mut found = Vec::new();
                 for (symbol, rest) in lower {
-                    let results = self.system.revealed(step, symbol).into_iter();
+                    let results = self.system.revealed(self.leaders[thread], step, symbol).into_iter();
                     found.extend(results.map(|(to, symbol)| (to, piece(vec![symbol], rest))));
                 }
                 found
@@ -211,6 +210,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
                     self.require(to, &pieces)?;
                 }
                 Some(Others::Start(started)) => self.start((thread, row), to, &pieces, started)?,
+                Some(Others::Meet(_)) => return Err("is one of several threads: regular sets do not tell".to_owned()),
             }
         }
         Ok(())

@@ -212,11 +212,17 @@ impl Outcome {
         self
     }
 
-    /// Takes back every answer of one kind, because the independent check refused it.
-    pub fn distrust(&mut self, status: Status, why: &str) {
+    /// Takes back every answer of one kind.
+    pub fn take_back(&mut self, status: Status, reason: &Reason) {
         for property in self.properties.iter_mut().filter(|property| property.verdict.status() == status) {
-            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(why.to_owned()));
+            property.verdict = Verdict::Unknown(reason.clone());
         }
+    }
+
+    /// Whether a property is proved.
+    pub fn is_safe(&self, name: &str) -> bool {
+        let mut properties = self.properties.iter();
+        properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
     }
 }
 

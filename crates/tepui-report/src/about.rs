@@ -62,10 +62,7 @@ impl About {
                 }),
             }
         }
-        let safe = |name: &str| {
-            let mut properties = outcome.properties.iter();
-            properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
-        };
+        let safe = |name: &str| outcome.is_safe(name);
         let empty = |goal: &Goal| matches!(*goal, Goal::Failure(procedure, position) if unreached.contains(&(procedure, position)));
         let vacuous = |property: &&Property| {
             !property.never.is_empty() && property.never.iter().all(empty) && safe(&property.name)

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use tepui_cert::program::Certificate;
-use tepui_check::Cause;
 use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
 use tepui_lang::boolean::{
     self, CallReturn, Compiled, DEADLOCK, Execution, Lost, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
@@ -16,6 +15,7 @@ use tepui_model::program::{self, Action, Program};
 use tepui_model::pushdown::Property;
 
 use crate::certify::certify;
+use crate::selfcheck::refusal;
 use crate::verify::{Options, verify};
 
 /// How a program becomes a model.
@@ -285,26 +285,17 @@ fn certified(
     budget: &Budget,
 ) -> Option<(Certificate, Vec<(usize, usize)>)> {
     let proof = &outcome.evidence()?.certificate;
-    let safe = |name: &str| {
-        let mut properties = outcome.properties.iter();
-        properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
-    };
     let mut properties = compiling.properties(program);
-    properties.retain(|property| safe(&property.name));
+    properties.retain(|property| outcome.is_safe(&property.name));
     let stop = || budget.clone().look().is_err();
     let reason = match proof.as_pushdown().map(|proof| certify(program, compiled, proof, &properties)) {
         None => Reason::SelfCheckFailed("the proof is not about the model of the program".to_owned()),
         Some(certificate) => match tepui_check::program::check(program, &properties, &certificate, &stop) {
             Ok(proof) => return Some((certificate, proof.unreached)),
-            Err(rejected) => match (rejected.cause, budget.clone().look()) {
-                (Cause::Stopped, Err(stop)) => stop.into(),
-                _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
-            },
+            Err(rejected) => refusal(&rejected, budget),
         },
     };
-    for property in outcome.properties.iter_mut().filter(|property| property.verdict.status() == Status::Safe) {
-        property.verdict = Verdict::Unknown(reason.clone());
-    }
+    outcome.take_back(Status::Safe, &reason);
     None
 }
 

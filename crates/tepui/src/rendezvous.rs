@@ -3,7 +3,8 @@
 //! There are two ways to an answer. The product of the threads is a pushdown system, so closure applies to it: a fair
 //! search that finds shallow violations at once, and often enough a proof. And the languages of the threads can be
 //! compared, by the engine that this kind of model is known for. Both run side by side; who answers with the least work
-//! is heard, and says by its name which of the two it was.
+//! is heard, and says by its name which of the two it was. What the product proves is translated back, and no proof counts
+//! before the checker has accepted it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,9 +13,11 @@ use tepui_core::{
     Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, drive, race,
 };
 use tepui_engines::closure::{self, Closure};
+use tepui_engines::rendezvous::product::{Product, product_unless};
 use tepui_engines::rendezvous::{Rendezvous, approximate};
-use tepui_model::rendezvous::{Model, Product, Property, Target, product_unless};
+use tepui_model::rendezvous::{Model, Property, Target};
 
+use crate::selfcheck::refusal;
 use crate::{Choice, Options, Refinement};
 
 /// How much work closure may do alone before languages are compared beside it: a fraction of a second.
@@ -52,7 +55,8 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
             outcome
         })
     };
-    let chosen = closure::Options { view_depth: 1, symmetry: options.symmetry, cores: options.cores };
+    // Threads that meet are told apart by their proofs.
+    let chosen = closure::Options { view_depth: 1, symmetry: false, cores: options.cores };
     let beside = Task { bound_limit: Some(vec![DEPTH_BESIDE_LANGUAGES]), ..task.clone() };
     let closure = |after: u64| {
         let task = if options.engine == Choice::Rendezvous { &beside } else { &task };
@@ -81,18 +85,25 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
     if !outcome.conclusive() && outcome.engine != "rendezvous" {
         outcome.obstacles.extend(obstacles.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
+    certified(model, &mut outcome, budget);
     let doubtful = lonely(model, &outcome, budget);
     outcome.remarks.extend(doubtful);
     outcome
 }
 
+/// Holds the proof up to the checker: what it does not accept is not proved.
+fn certified(model: &Model, outcome: &mut Outcome, budget: &Budget) {
+    let Some(evidence) = outcome.evidence() else { return };
+    let claimed = model.clone().restricted(|property| outcome.is_safe(&property.name));
+    let stop = || budget.clone().look().is_err();
+    if let Err(rejected) = tepui_check::rendezvous::check(&claimed, &evidence.certificate, &stop) {
+        outcome.take_back(Status::Safe, &refusal(&rejected, budget));
+    }
+}
+
 /// Properties that hold because, for each of their targets, a thread would not get there even if all others did what it
 /// wants: as a rule the query is not what was meant.
 fn lonely(model: &Model, outcome: &Outcome, budget: &Budget) -> Vec<String> {
-    let safe = |name: &str| {
-        let own = outcome.properties.iter().find(|property| property.name == name);
-        own.is_some_and(|property| property.verdict.status() == Status::Safe)
-    };
     let alone = |target: &Target| {
         (0..target.locals.len()).find(|&thread| {
             let set = target.locals[thread].as_ref();
@@ -106,7 +117,13 @@ fn lonely(model: &Model, outcome: &Outcome, budget: &Budget) -> Vec<String> {
         let thread = &model.threads()[*threads?.first()?].name;
         Some(format!("{}: thread {thread} would not get there even if all others helped it", property.name))
     };
-    model.properties().iter().filter(|property| safe(&property.name)).filter(few).filter_map(remark).collect()
+    model
+        .properties()
+        .iter()
+        .filter(|property| outcome.is_safe(&property.name))
+        .filter(few)
+        .filter_map(remark)
+        .collect()
 }
 
 /// An engine that works on the product, and speaks about the system.
@@ -142,7 +159,12 @@ impl Engine for OnProduct<'_> {
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        self.engine.converged(budget)
+        let Some(evidence) = self.engine.converged(budget)? else { return Ok(None) };
+        let proof = evidence.certificate.as_pushdown();
+        let views = proof.and_then(|proof| self.product.certificate(self.model, proof));
+        let defect = || Stop::GaveUp("a proof about the product cannot be translated; this is a defect".to_owned());
+        let certificate = tepui_cert::rendezvous::Certificate::Views(views.ok_or_else(defect)?).into();
+        Ok(Some(Evidence { certificate, ..evidence }))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

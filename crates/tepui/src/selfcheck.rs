@@ -2,8 +2,8 @@
 //! the form in which they are written to files.
 
 use tepui_cert::{Certificate, Trace};
-use tepui_check::{check, replay};
-use tepui_core::{Outcome, Status, Verdict};
+use tepui_check::{Cause, Rejected, check, replay};
+use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_model::Model;
 
 /// Checks every answer; one that does not hold is turned into unknown, and the reason is returned.
@@ -18,7 +18,7 @@ pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
     let mut failed = Ok(());
     for (result, status) in [(traces.map(|_| ()), Status::Unsafe), (proof, Status::Safe)] {
         if let Err(why) = result {
-            outcome.distrust(status, &why);
+            outcome.take_back(status, &Reason::SelfCheckFailed(why.clone()));
             failed = Err(why);
         }
     }
@@ -48,4 +48,12 @@ fn check_certificate(model: &Model, certificate: &Certificate, outcome: &Outcome
         known.is_none_or(|known| known.verdict.status() == Status::Safe)
     });
     check(&claimed, &read).map(|_| ()).map_err(|rejected| format!("the certificate fails: {rejected}"))
+}
+
+/// Why an answer does not count whose evidence the checker refuses: it is wrong, or there was no time to see that it is right.
+pub(crate) fn refusal(rejected: &Rejected, budget: &Budget) -> Reason {
+    match (rejected.cause, budget.clone().look()) {
+        (Cause::Stopped, Err(stop)) => stop.into(),
+        _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
+    }
 }

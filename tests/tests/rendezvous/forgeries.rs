@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 use tepui::{Abstraction, Policy, Refinement};
-use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Direction};
+use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Direction, Languages};
 use tepui_check::rendezvous::{check, replay};
 use tepui_core::{Status, Verdict};
 use tepui_model::Digest;
@@ -21,16 +21,16 @@ const REFINEMENTS: [Refinement; 4] = [
     Refinement { policy: Policy::Succinct, abstraction: Abstraction::Prefix, shuffle_first: true },
 ];
 
-fn certificate(model: &Model, refinement: Refinement) -> Option<Certificate> {
+fn certificate(model: &Model, refinement: Refinement) -> Option<Languages> {
     let outcome = refine(model, refinement, 6);
     match &outcome.evidence()?.certificate {
-        tepui_cert::Certificate::Rendezvous(certificate) => Some(certificate.clone()),
-        tepui_cert::Certificate::Pushdown(_) | tepui_cert::Certificate::Program(_) => None,
+        tepui_cert::Certificate::Rendezvous(Certificate::Languages(languages)) => Some(languages.clone()),
+        _ => None,
     }
 }
 
-fn accepted(model: &Model, certificate: &Certificate) -> bool {
-    check(model, &certificate.clone().into(), &|| false).is_ok()
+fn accepted(model: &Model, languages: &Languages) -> bool {
+    check(model, &Certificate::Languages(languages.clone()).into(), &|| false).is_ok()
 }
 
 /// The words that pass all automata of a target, of at most so many actions: enumerated one by one.
@@ -58,7 +58,7 @@ fn passing(model: &Model, threads: &[Vec<Automaton>], length: usize) -> bool {
 }
 
 /// Whether a slow look finds something wrong: a short word of a thread that its automaton refuses, or one that passes all.
-fn visibly_wrong(model: &Model, certificate: &Certificate) -> bool {
+fn visibly_wrong(model: &Model, certificate: &Languages) -> bool {
     let property = &model.properties()[0];
     let Some(claim) = certificate.claims.iter().find(|claim| claim.never == property.digest()) else { return true };
     property.never.iter().zip(&claim.targets).any(|(target, threads)| {
@@ -72,12 +72,12 @@ fn visibly_wrong(model: &Model, certificate: &Certificate) -> bool {
     })
 }
 
-fn all_automata(certificate: &mut Certificate) -> Vec<&mut Automaton> {
+fn all_automata(certificate: &mut Languages) -> Vec<&mut Automaton> {
     certificate.claims.iter_mut().flat_map(|claim| claim.targets.iter_mut().flatten().flatten()).collect()
 }
 
 /// One change of one automaton.
-fn forge(rng: &mut Rng, certificate: &mut Certificate) {
+fn forge(rng: &mut Rng, certificate: &mut Languages) {
     let mut automata = all_automata(certificate);
     if automata.is_empty() {
         return;
@@ -166,7 +166,7 @@ fn nothing_proves_what_is_false() {
             };
             let targets = property.never.iter().map(|_| threads(&mut rng)).collect();
             let claim = Claim { name: "q".to_owned(), never: property.digest(), targets };
-            let forged = Certificate { model: model.digest(), claims: vec![claim] };
+            let forged = Languages { model: model.digest(), claims: vec![claim] };
             assert!(!accepted(&model, &forged), "seed {seed}\n{}\n{}", text(&model), forged.to_text());
             attacked += 1;
         }
@@ -192,9 +192,9 @@ fn certificates_must_speak_of_the_model_and_of_everything_in_it() {
         let model = small_model(&mut Rng::with_seed(seed));
         let Some(certificate) = certificate(&model, REFINEMENTS[0]) else { continue };
         tried += 1;
-        let refuse = |forged: &Certificate| assert!(!accepted(&model, forged), "seed {seed}\n{}", forged.to_text());
-        refuse(&Certificate { model: Digest::of(b"another"), ..certificate.clone() });
-        refuse(&Certificate { claims: Vec::new(), ..certificate.clone() });
+        let refuse = |forged: &Languages| assert!(!accepted(&model, forged), "seed {seed}\n{}", forged.to_text());
+        refuse(&Languages { model: Digest::of(b"another"), ..certificate.clone() });
+        refuse(&Languages { claims: Vec::new(), ..certificate.clone() });
         for change in 0..4 {
             let mut forged = certificate.clone();
             let claim = &mut forged.claims[0];
@@ -211,7 +211,7 @@ fn certificates_must_speak_of_the_model_and_of_everything_in_it() {
         let same = idle == certificate;
         assert!(same || !accepted(&model, &idle) || !visibly_wrong(&model, &idle), "seed {seed}");
         let text = certificate.to_text();
-        assert_eq!(Certificate::from_text(&text), Ok(certificate), "seed {seed}");
+        assert_eq!(Languages::from_text(&text), Ok(certificate), "seed {seed}");
     }
     assert!(tried > 10, "{tried}");
 }
@@ -229,8 +229,8 @@ fn hostile_sizes_are_refused() {
     let mut automata = vec![wide(Direction::Forward)];
     automata.extend((0..12).map(|_| wide(Direction::Backward)));
     let claim = Claim { name: "q".to_owned(), never: property.digest(), targets: vec![vec![automata]] };
-    let forged = Certificate { model: model.digest(), claims: vec![claim] };
-    let refused = check(&model, &forged.into(), &|| false).unwrap_err();
+    let forged = Languages { model: model.digest(), claims: vec![claim] };
+    let refused = check(&model, &Certificate::Languages(forged).into(), &|| false).unwrap_err();
     assert!(refused.reason.contains("too many to check"), "{refused}");
 }
 

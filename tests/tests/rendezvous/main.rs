@@ -10,9 +10,10 @@ mod examples;
 mod forgeries;
 mod languages;
 mod spade;
+mod views;
 
 use tepui::{Choice, Cores, Options, Policy, Refinement, self_check, verify_rendezvous};
-use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_lang::rendezvous::read_rpds;
 use tepui_lang::source::Source;
 use tepui_model::rendezvous::Model;
@@ -31,6 +32,11 @@ fn run(model: &Model, engine: Choice, rendezvous: Refinement, longest: Option<u3
     let bound_limit = longest.map(|longest| vec![longest]);
     let options = Options { engine, rendezvous, bound_limit, cores: Cores::new(1), ..Options::default() };
     let mut outcome = verify_rendezvous(model, &options, &Budget::unlimited());
+    for property in &outcome.properties {
+        if let Verdict::Unknown(reason @ Reason::SelfCheckFailed(_)) = &property.verdict {
+            panic!("{engine:?}, {rendezvous:?}: {reason:?}\n{}", text(model));
+        }
+    }
     self_check(&model.clone().into(), &mut outcome)
         .unwrap_or_else(|why| panic!("{rendezvous:?}: {why}\n{}", text(model)));
     outcome

@@ -165,11 +165,7 @@ impl Certificate {
         if let Some(head) = lines.accept("regular") {
             certificate.regular = Some(Regular::read(&mut lines, head)?);
         }
-        lines.expect("end")?;
-        match lines.next_line() {
-            Some(_) => Err(lines.error("text after the end")),
-            None => Ok(certificate),
-        }
+        lines.end().map(|()| certificate)
     }
 }
 

@@ -44,7 +44,6 @@ mod groups;
 mod projection;
 mod table;
 
-use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -86,11 +85,13 @@ pub(crate) trait System {
     /// What a thread may do in a shared state with a symbol on top.
     fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move>;
     /// What a symbol becomes that comes to light, and the shared state with it.
-    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)>;
+    fn revealed(&self, thread: usize, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)>;
     /// Whether no other thread may move as long as a symbol is on top.
     fn is_uninterrupted(&self, top: Symbol) -> bool;
     /// What a symbol on top may become when all that sleep are woken; none, if it does not sleep.
     fn woken(&self, top: Symbol) -> Option<Vec<Symbol>>;
+    /// The threads that an action needs, in ascending order.
+    fn meeting(&self, action: u32) -> &[usize];
     /// Whether to stop.
     fn stop(&self) -> bool;
 
@@ -122,15 +123,8 @@ pub(crate) struct Move {
 pub(crate) enum Change {
     /// Its top is removed.
     Pop,
-    /// Its top is replaced.
-    Overwrite(Symbol),
-    /// Its top is replaced by two symbols.
-    Push {
-        /// The new top.
-        top: Symbol,
-        /// What lies below it.
-        below: Symbol,
-    },
+    /// Its top is replaced by some symbols, the new top first; there is at least one.
+    Replace(Vec<Symbol>),
     /// It is emptied.
     Clear,
 }
@@ -141,6 +135,8 @@ pub(crate) enum Others {
     Start(Vec<Vec<Symbol>>),
     /// All that sleep are woken.
     Wake,
+    /// Threads move together, as [`System::meeting`] says: each of them with a move that belongs to the same action.
+    Meet(u32),
 }
 
 /// A lemma that has been proved.
@@ -161,6 +157,9 @@ struct Consequence {
     known: Option<u32>,
     word: Vec<Symbol>,
 }
+
+/// What a leader's threads can do in a shared state with a word.
+type Memo = FxHashMap<(usize, u32, u32), Rc<[Consequence]>>;
 
 /// Why a lemma is not accepted.
 enum Trouble {
@@ -284,7 +283,7 @@ impl<'a> Checked<'a> {
 
     fn is_closed<S: System>(&self, system: &S, earlier: &[Self]) -> Result<(), Trouble> {
         let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
-        let mut memo: FxHashMap<(usize, u32, u32), Vec<Consequence>> = FxHashMap::default();
+        let mut memo = Memo::default();
         let mut next = Vec::new();
         for (number, row) in self.lemma.views.iter().enumerate() {
             if number.is_multiple_of(LOOK_EVERY) && system.stop() {
@@ -297,26 +296,14 @@ impl<'a> Checked<'a> {
                 if !holders.let_move(thread) {
                     continue;
                 }
-                let pair = (self.groups.leader(thread), row[0], row[thread + 1]);
-                let consequences = match memo.entry(pair) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(vacant) => {
-                        let found = self.consequences(system, pair);
-                        if system.stop() {
-                            return Err(Trouble::Stopped);
-                        }
-                        let blame =
-                            |(step, reason): (Rc<Move>, String)| self.blame(system, row, (thread, &step), &reason);
-                        vacant.insert(found.map_err(blame)?)
-                    }
-                };
+                let consequences = self.consequences_at(system, &mut memo, row, thread)?;
                 let mut place = thread;
                 for consequence in consequences.iter() {
                     next[0] = consequence.to;
                     place = self.groups.put(&mut next, place, consequence.known.unwrap_or(NOWHERE));
-                    if let Some(others) = &consequence.step.others {
-                        self.joint(system, (&next, place), others, &mut exclusions)
-                            .map_err(|reason| self.blame(system, row, (thread, &consequence.step), &reason))?;
+                    if consequence.step.others.is_some() {
+                        let mover = (place, consequence);
+                        self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
                         continue;
                     }
                     if consequence.known.is_some() && self.index.contains(&self.lemma.views, &next) {
@@ -336,6 +323,28 @@ impl<'a> Checked<'a> {
         if system.stop() { Err(Trouble::Stopped) } else { Ok(()) }
     }
 
+    /// What a thread can do in a row, worked out when it is first asked.
+    fn consequences_at(
+        &self,
+        system: &impl System,
+        memo: &mut Memo,
+        row: &[u32],
+        thread: usize,
+    ) -> Result<Rc<[Consequence]>, Trouble> {
+        let pair = (self.groups.leader(thread), row[0], row[thread + 1]);
+        if let Some(known) = memo.get(&pair) {
+            return Ok(Rc::clone(known));
+        }
+        let found = self.consequences(system, pair);
+        if system.stop() {
+            return Err(Trouble::Stopped);
+        }
+        let found = found.map_err(|(step, reason)| self.blame(system, row, (thread, &step), &reason))?;
+        let found: Rc<[Consequence]> = found.into();
+        memo.insert(pair, Rc::clone(&found));
+        Ok(found)
+    }
+
     /// Who must not be interrupted.
     fn holders(&self, system: &impl System, row: &[u32]) -> Holders {
         let holds = |thread: &usize| system.is_uninterrupted(self.word(*thread, row[thread + 1])[0]);
@@ -348,98 +357,125 @@ impl<'a> Checked<'a> {
     }
 
     /// All that the threads of a leader's group can do in a shared state with a word. The error names the move that
-    /// brings something below a word that is not listed there.
+    /// brings something below a word that is not listed there. A move that needs other threads may never happen, so it
+    /// is given no word then: whoever finds that it happens finds that its view is missing.
     fn consequences(
         &self,
         system: &impl System,
         (leader, shared, word): (usize, u32, u32),
     ) -> Result<Vec<Consequence>, (Rc<Move>, String)> {
-        let depth = self.lemma.depth as usize;
         let word = self.word(leader, word);
-        let beneath = self.beneath(leader, word);
         let mut found = Vec::new();
         for step in system.moves(leader, shared, word[0]) {
             let step = Rc::new(step);
-            let unlisted = |missing: String| (Rc::clone(&step), missing);
-            let with_top = |top: &[Symbol]| -> Vec<Symbol> { top.iter().chain(&word[1..]).copied().collect() };
-            let mut results = Vec::new();
-            match step.change {
-                Change::Pop => {
-                    let lower: Vec<Vec<Symbol>> = match self.is_open(word) {
-                        true => beneath.iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
-                        false => vec![word[1..].to_vec()],
-                    };
-                    for lower in lower {
-                        for (to, top) in system.revealed(&step, lower[0]) {
-                            let mut changed = lower.clone();
-                            changed[0] = top;
-                            if top != lower[0] {
-                                for &symbol in self.beneath(leader, &lower) {
-                                    self.require_below(system, leader, &changed, symbol).map_err(unlisted)?;
-                                }
-                            }
-                            results.push((to, changed));
-                        }
-                    }
-                }
-                Change::Overwrite(symbol) => {
-                    let changed = with_top(&[symbol]);
-                    for &symbol in beneath {
-                        self.require_below(system, leader, &changed, symbol).map_err(unlisted)?;
-                    }
-                    results.push((step.to, changed));
-                }
-                Change::Push { top, below } => {
-                    let lower = with_top(&[below]);
-                    for &symbol in beneath {
-                        self.require_below(system, leader, &lower, symbol).map_err(unlisted)?;
-                    }
-                    let mut pushed = with_top(&[top, below]);
-                    if pushed.len() > depth {
-                        self.require_below(system, leader, &pushed[..depth], pushed[depth]).map_err(unlisted)?;
-                        pushed.truncate(depth);
-                    }
-                    results.push((step.to, pushed));
-                }
-                Change::Clear => results.push((step.to, vec![Symbol::BOTTOM])),
-            }
-            found.extend(results.into_iter().map(|(to, word)| {
+            let result = |(to, word): (u32, Vec<Symbol>)| {
                 let known = self.words[leader].get(word.as_slice()).copied();
                 Consequence { step: Rc::clone(&step), to, known, word }
-            }));
+            };
+            match self.changed(system, leader, word, &step) {
+                Ok(results) => found.extend(results.into_iter().map(result)),
+                Err(_) if matches!(step.others, Some(Others::Meet(_))) => found.push(result((step.to, Vec::new()))),
+                Err(missing) => return Err((Rc::clone(&step), missing)),
+            }
         }
         Ok(found)
     }
 
-    /// The rest of a step that changes several threads: all views that it leads to must be there or be excluded.
+    /// What a move makes of a word, and of the shared state. The error says what would come to lie below a word where it is
+    /// not listed.
+    fn changed(
+        &self,
+        system: &impl System,
+        leader: usize,
+        word: Word<'_>,
+        step: &Move,
+    ) -> Result<Vec<(u32, Vec<Symbol>)>, String> {
+        let depth = self.lemma.depth as usize;
+        let beneath = self.beneath(leader, word);
+        match &step.change {
+            Change::Pop => {
+                let lower: Vec<Vec<Symbol>> = match self.is_open(word) {
+                    true => beneath.iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
+                    false => vec![word[1..].to_vec()],
+                };
+                let mut results = Vec::new();
+                for lower in lower {
+                    for (to, top) in system.revealed(leader, step, lower[0]) {
+                        let mut changed = lower.clone();
+                        changed[0] = top;
+                        if top != lower[0] {
+                            for &symbol in self.beneath(leader, &lower) {
+                                self.require_below(system, leader, &changed, symbol)?;
+                            }
+                        }
+                        results.push((to, changed));
+                    }
+                }
+                Ok(results)
+            }
+            Change::Replace(symbols) => {
+                let mut written = [symbols.as_slice(), &word[1..]].concat();
+                for stretch in written.windows(depth + 1) {
+                    self.require_below(system, leader, &stretch[..depth], stretch[depth])?;
+                }
+                for &symbol in beneath {
+                    self.require_below(system, leader, &written[symbols.len() - 1..], symbol)?;
+                }
+                written.truncate(depth);
+                Ok(vec![(step.to, written)])
+            }
+            Change::Clear => Ok(vec![(step.to, vec![Symbol::BOTTOM])]),
+        }
+    }
+
+    /// The rest of a step that changes several threads, from a row to one in which the mover has changed: all views that it
+    /// leads to must be there or be excluded.
     fn joint(
         &self,
         system: &impl System,
-        (row, mover): (&[u32], usize),
-        others: &Others,
+        memo: &mut Memo,
+        (row, next): (&[u32], &[u32]),
+        (thread, (place, consequence)): (usize, (usize, &Consequence)),
         exclusions: &mut [Exclusion<'_, '_>],
-    ) -> Result<(), String> {
-        if row[mover + 1] == NOWHERE {
-            return Err("leads to a view that is missing".to_owned());
-        }
-        let mut rows = vec![row.to_vec()];
-        match others {
-            Others::Start(threads) => {
+    ) -> Result<(), Trouble> {
+        let blame = |reason: String| self.blame(system, row, (thread, &consequence.step), &reason);
+        let mut rows = vec![next.to_vec()];
+        let missing = || blame("leads to a view that is missing".to_owned());
+        match &consequence.step.others {
+            // The first of the threads that meet moves for all of them.
+            Some(Others::Meet(action)) => match system.meeting(*action) {
+                [first, others @ ..] if *first == thread => {
+                    for &other in others {
+                        let moves = self.consequences_at(system, memo, row, other)?;
+                        rows = met(&rows, other, *action, &moves);
+                        if rows.len() >= LOOK_EVERY && system.stop() {
+                            return Err(Trouble::Stopped);
+                        }
+                    }
+                }
+                _ => return Ok(()),
+            },
+            _ if consequence.known.is_none() => return Err(missing().into()),
+            Some(Others::Start(threads)) => {
                 for symbols in threads {
-                    rows = self.started(system, &rows, symbols)?;
+                    rows = self.started(system, &rows, symbols).map_err(blame)?;
                 }
             }
-            Others::Wake => {
-                for thread in (0..row.len() - 1).filter(|&thread| thread != mover) {
-                    rows = self.woken(system, &rows, thread)?;
+            Some(Others::Wake) => {
+                for thread in (0..row.len() - 1).filter(|&thread| thread != place) {
+                    rows = self.woken(system, &rows, thread).map_err(blame)?;
                 }
             }
+            None => {}
         }
         for mut row in rows {
+            if row.contains(&NOWHERE) {
+                return Err(missing().into());
+            }
             self.groups.sort(&mut row);
             let there = self.index.contains(&self.lemma.views, &row);
             if !there && !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&row, None)) {
-                return Err(format!("leads to {}, which is missing", self.show(system, &row)));
+                return Err(blame(format!("leads to {}, which is missing", self.show(system, &row))).into());
             }
         }
         Ok(())
@@ -536,6 +572,18 @@ impl<'a> Checked<'a> {
         let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(system, thread, word(thread))).collect();
         format!("{}|{}", system.show_shared(row[0]), words.join(","))
     }
+}
+
+/// One more thread moves with an action, in each way that it can.
+fn met(rows: &[Vec<u32>], thread: usize, action: u32, moves: &[Consequence]) -> Vec<Vec<u32>> {
+    let takes_part =
+        |consequence: &&Consequence| matches!(consequence.step.others, Some(Others::Meet(own)) if own == action);
+    let moved = |row: &Vec<u32>, consequence: &Consequence| {
+        let mut row = row.clone();
+        row[thread + 1] = consequence.known.unwrap_or(NOWHERE);
+        row
+    };
+    rows.iter().flat_map(|row| moves.iter().filter(takes_part).map(|consequence| moved(row, consequence))).collect()
 }
 
 /// Who must not be interrupted.

@@ -153,6 +153,7 @@ impl System for Interpreted<'_> {
             return Vec::new();
         };
         let passing = self.passing();
+        let overwrite = |symbol: Symbol| Change::Replace(vec![symbol]);
         let mut found = Vec::new();
         for (values, effect) in self.runner.steps(values, frame, &self.tables) {
             let number = self.done.borrow().len();
@@ -160,12 +161,12 @@ impl System for Interpreted<'_> {
             match effect {
                 Effect::Become(next) => {
                     let points = passing.run_on(values, next);
-                    self.moved(&mut found, &points, number, Change::Overwrite, || None);
+                    self.moved(&mut found, &points, number, overwrite, || None);
                 }
                 Effect::Call { caller, callee } => {
                     let below = self.tables.symbol(&caller).unwrap_or(Symbol(NOWHERE));
                     let points = passing.run_on(values, callee);
-                    self.moved(&mut found, &points, number, |top| Change::Push { top, below }, || None);
+                    self.moved(&mut found, &points, number, |top| Change::Replace(vec![top, below]), || None);
                 }
                 Effect::Return(results) => {
                     let to = self.tables.shared_number(&values);
@@ -183,11 +184,11 @@ impl System for Interpreted<'_> {
                     let started: Vec<_> = started.into_iter().map(begin).collect();
                     let points = passing.run_on(values.clone(), next);
                     let others = || Some(Others::Start(started.clone()));
-                    self.moved(&mut found, &points, number, Change::Overwrite, others);
+                    self.moved(&mut found, &points, number, overwrite, others);
                 }
                 Effect::Wake(next) => {
                     let points = passing.run_on(values, next);
-                    self.moved(&mut found, &points, number, Change::Overwrite, || Some(Others::Wake));
+                    self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake));
                 }
                 Effect::Fail => continue,
             }
@@ -196,7 +197,7 @@ impl System for Interpreted<'_> {
         found
     }
 
-    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
+    fn revealed(&self, _: usize, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
         let done = self.done.borrow();
         let (Some((values, results)), Some(waiting)) = (&done[step.number].returned, self.tables.frame(symbol)) else {
             // Below the first procedure of a thread lies nothing, and that one does not return: it ends.
@@ -226,6 +227,10 @@ impl System for Interpreted<'_> {
         // uninterrupted, and one that sleeps uninterrupted is never woken.
         let shared = vec![None; self.program.shared.len()];
         Some(self.passing().run_on(shared, awake).into_iter().map(|(_, symbol)| symbol).collect())
+    }
+
+    fn meeting(&self, _: u32) -> &[usize] {
+        &[]
     }
 
     fn stop(&self) -> bool {

@@ -83,15 +83,15 @@ impl System for Rules<'_> {
             let rule = &self.model.threads()[thread].rules[number];
             let change = match rule.action {
                 Action::Pop => Change::Pop,
-                Action::Overwrite(symbol) => Change::Overwrite(symbol),
-                Action::Push { top, below } => Change::Push { top, below },
+                Action::Overwrite(symbol) => Change::Replace(vec![symbol]),
+                Action::Push { top, below } => Change::Replace(vec![top, below]),
             };
             Move { to: rule.to.0, change, others: None, number }
         };
         rules.iter().map(step).collect()
     }
 
-    fn revealed(&self, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
+    fn revealed(&self, _: usize, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)> {
         vec![(step.to, symbol)]
     }
 
@@ -101,6 +101,10 @@ impl System for Rules<'_> {
 
     fn woken(&self, _: Symbol) -> Option<Vec<Symbol>> {
         None
+    }
+
+    fn meeting(&self, _: u32) -> &[usize] {
+        &[]
     }
 
     fn stop(&self) -> bool {

@@ -13,6 +13,7 @@ use tepui_cert::rendezvous::Automaton;
 use tepui_model::rendezvous::{Action, Control, LocalSet, Model, StackSet, Symbol};
 
 use super::reader::Reader;
+use super::{LOOK_EVERY, STOPPED};
 
 /// A node of the automaton over stacks.
 type Node = u32;
@@ -49,7 +50,13 @@ struct Saturation<'a> {
 }
 
 /// Checks that an automaton accepts the language of a thread with respect to a set, `None` for all local states.
-pub(super) fn check(model: &Model, thread: usize, set: Option<&LocalSet>, automaton: &Automaton) -> Result<(), String> {
+pub(super) fn check(
+    model: &Model,
+    thread: usize,
+    set: Option<&LocalSet>,
+    automaton: &Automaton,
+    stop: &dyn Fn() -> bool,
+) -> Result<(), String> {
     let pairs = model.threads()[thread].controls.len().saturating_mul(automaton.states.len() + 1);
     if pairs > MOST_PAIRS {
         return Err(format!("{pairs} pairs of control states and states of the automaton: too many to check"));
@@ -58,7 +65,7 @@ pub(super) fn check(model: &Model, thread: usize, set: Option<&LocalSet>, automa
     let rules = rewrites(model, thread, automaton.reads_all);
     let mut saturation = Saturation::new(model, thread, &rules, &others);
     let last = saturation.end(model, thread, set, &others);
-    saturation.run(&others);
+    saturation.run(&others, stop)?;
     let init = &model.init()[thread];
     let word: Vec<_> = init.stack.iter().rev().copied().chain([Symbol::BOTTOM]).collect();
     let missed =
@@ -146,10 +153,16 @@ impl<'a> Saturation<'a> {
         last
     }
 
-    fn run(&mut self, others: &Reader) {
+    fn run(&mut self, others: &Reader, stop: &dyn Fn() -> bool) -> Result<(), String> {
         self.fresh.clear(); // What is there before any rule is read is found by those that start to read.
+        let mut steps = 0_usize;
+        let mut look = || {
+            steps += 1;
+            if steps.is_multiple_of(LOOK_EVERY) && stop() { Err(STOPPED.to_owned()) } else { Ok(()) }
+        };
         for (number, rule) in self.rules.iter().enumerate() {
             for state in 0..self.states {
+                look()?;
                 let same = [(Action(0), state)];
                 let after = rule.action.map_or(same.as_slice(), |action| others.next(state, action));
                 for &(_, next) in after {
@@ -158,6 +171,7 @@ impl<'a> Saturation<'a> {
             }
         }
         while let Some((from, symbol, to)) = self.fresh.pop() {
+            look()?;
             for index in 0..self.waiting[from as usize].len() {
                 let partial = self.waiting[from as usize][index];
                 if self.rules[partial.rule].right[partial.read] == symbol {
@@ -165,6 +179,7 @@ impl<'a> Saturation<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// A rule's right-hand side has been read up to a node: what comes next, or the edge that follows.

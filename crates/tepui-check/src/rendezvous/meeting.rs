@@ -10,12 +10,13 @@ use tepui_cert::rendezvous::{Automaton, Direction};
 use tepui_model::rendezvous::{Action, Model};
 
 use super::reader::{Edge, Reader};
+use super::{LOOK_EVERY, STOPPED};
 
 /// The most tuples that are looked at.
 const MOST_TUPLES: usize = 20_000_000;
 
 /// Checks that no word passes the automata of all threads.
-pub(super) fn check(model: &Model, threads: &[Vec<Automaton>]) -> Result<(), String> {
+pub(super) fn check(model: &Model, threads: &[Vec<Automaton>], stop: &dyn Fn() -> bool) -> Result<(), String> {
     // Where all read from the back, words are read from there: then there are no choices.
     let reverse = threads.iter().flatten().all(|automaton| automaton.direction == Direction::Backward);
     let mut readers = Vec::new();
@@ -31,7 +32,7 @@ pub(super) fn check(model: &Model, threads: &[Vec<Automaton>]) -> Result<(), Str
             readers.push(Reader::of(model, thread, automaton, false, reverse));
         }
     }
-    let mut found = Found::default();
+    let mut found = Found { seen: HashSet::new(), work: Vec::new(), stop };
     let starts: Vec<_> = readers.iter().map(|reader| reader.starts.as_slice()).collect();
     let all: Vec<_> = (0..readers.len()).collect();
     found.add_all(&vec![0; readers.len()], &all, &starts)?;
@@ -51,13 +52,13 @@ pub(super) fn check(model: &Model, threads: &[Vec<Automaton>]) -> Result<(), Str
 }
 
 /// The tuples that have been found, and those of them that have not been looked at.
-#[derive(Default)]
-struct Found {
+struct Found<'a> {
     seen: HashSet<Vec<u32>>,
     work: Vec<Vec<u32>>,
+    stop: &'a dyn Fn() -> bool,
 }
 
-impl Found {
+impl Found<'_> {
     /// Adds a tuple for each way to choose a state for some of its parts.
     fn add_all(&mut self, states: &[u32], parts: &[usize], choices: &[&[Edge]]) -> Result<(), String> {
         let ways = choices.iter().try_fold(1, |ways: usize, choice| ways.checked_mul(choice.len()));
@@ -70,10 +71,14 @@ impl Found {
                 tuple[part] = choice[rest % choice.len()].1;
                 rest /= choice.len();
             }
-            if !self.seen.contains(&tuple) {
-                self.seen.insert(tuple.clone());
-                self.work.push(tuple);
+            if self.seen.contains(&tuple) {
+                continue;
             }
+            if self.seen.len().is_multiple_of(LOOK_EVERY) && (self.stop)() {
+                return Err(STOPPED.to_owned());
+            }
+            self.seen.insert(tuple.clone());
+            self.work.push(tuple);
         }
         Ok(())
     }

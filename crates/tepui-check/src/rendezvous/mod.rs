@@ -1,31 +1,44 @@
 //! Checking evidence about communicating pushdown systems.
 //!
-//! A proof that is about views is one about the product of the threads (see `tepui_model::rendezvous::product`) and goes
-//! the way of all pushdown proofs. A proof that is about languages is checked on the system itself: that the automata of
-//! each thread accept its language is the business of `containment`, that no word passes all of them that of `meeting`.
+//! A proof by views goes the way of all such proofs, with steps that threads take together: `views`. In a proof by
+//! languages the automata of each thread must accept its language, which is the business of `containment`, and no word
+//! may pass all of them, which is that of `meeting`.
 
 mod containment;
 mod meeting;
 mod reader;
 mod replay;
+mod views;
 
 use tepui_cert::Certificate;
-use tepui_cert::rendezvous::{self, Automaton, Claim};
-use tepui_model::rendezvous::{LocalSet, Model, Property, product};
+use tepui_cert::rendezvous::{self, Automaton, Claim, Languages};
+use tepui_model::rendezvous::{LocalSet, Model, Property};
 
-use crate::{Accepted, Rejected, pushdown};
+use crate::{Accepted, Rejected};
 pub use replay::replay;
+
+/// After how many steps the caller is asked whether to stop.
+const LOOK_EVERY: usize = 1_024;
+
+/// What is wrong with evidence that could not be looked at to the end.
+const STOPPED: &str = "a limit was reached here";
 
 /// Decides whether a certificate proves every property of a model. From time to time it is asked whether to stop.
 pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match certificate {
         Certificate::Program(_) => Err(Rejected::new("model", "the certificate is about a program")),
-        Certificate::Pushdown(views) => pushdown::check(product(model).model(), views, stop),
-        Certificate::Rendezvous(languages) => check_languages(model, languages),
+        Certificate::Pushdown(_) => Err(Rejected::new(
+            "model",
+            "the certificate is about a pushdown system; if it is one of the product of these threads, as older versions wrote them, verify the model again",
+        )),
+        Certificate::Rendezvous(rendezvous::Certificate::Views(views)) => views::check(model, views, stop),
+        Certificate::Rendezvous(rendezvous::Certificate::Languages(languages)) => {
+            check_languages(model, languages, stop)
+        }
     }
 }
 
-fn check_languages(model: &Model, certificate: &rendezvous::Certificate) -> Result<Accepted, Rejected> {
+fn check_languages(model: &Model, certificate: &Languages, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     if certificate.model != model.digest() {
         return Err(Rejected::new("model", "the certificate is about another model (the digests differ)"));
     }
@@ -46,22 +59,26 @@ fn check_languages(model: &Model, certificate: &rendezvous::Certificate) -> Resu
                     if contained.contains(&claim) {
                         continue;
                     }
-                    reader::fits(model, thread, automaton).map_err(|why| Rejected::new(place(thread), why))?;
-                    containment::check(model, thread, claim.1, automaton)
-                        .map_err(|why| Rejected::new(place(thread), why))?;
+                    reader::fits(model, thread, automaton).map_err(|why| refused(place(thread), why))?;
+                    containment::check(model, thread, claim.1, automaton, stop)
+                        .map_err(|why| refused(place(thread), why))?;
                     contained.push(claim);
                 }
             }
-            meeting::check(model, threads)
-                .map_err(|why| Rejected::new(format!("property {}, target {}", property.name, number + 1), why))?;
+            meeting::check(model, threads, stop)
+                .map_err(|why| refused(format!("property {}, target {}", property.name, number + 1), why))?;
         }
     }
     let properties = model.properties().iter().map(|property| property.name.clone()).collect();
     Ok(Accepted::Languages { properties, automata, states })
 }
 
+fn refused(place: String, why: String) -> Rejected {
+    if why == STOPPED { Rejected::stopped(place) } else { Rejected::new(place, why) }
+}
+
 /// The claim about a property: it must mean the same states, and speak of all targets and threads.
-fn claim_about<'a>(certificate: &'a rendezvous::Certificate, property: &Property) -> Result<&'a Claim, Rejected> {
+fn claim_about<'a>(certificate: &'a Languages, property: &Property) -> Result<&'a Claim, Rejected> {
     let refuse = |why: &str| Rejected::new(format!("property {}", property.name), why);
     let never = property.digest();
     let Some(claim) = certificate.claims.iter().find(|claim| claim.never == never) else {

@@ -25,12 +25,13 @@ mod grammar;
 mod language;
 mod meeting;
 mod policy;
+pub mod product;
 mod witness;
 mod words;
 
 use std::fmt::Write as _;
 
-use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Direction, Step};
+use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Direction, Languages, Step};
 use tepui_core::{Approximation, Bound, Budget, Engine, Evidence, Round, Stop};
 use tepui_model::rendezvous::{Action, LocalSet, Model, Move, Target};
 
@@ -343,7 +344,7 @@ impl<'a> Rendezvous<'a> {
                 )
             }
         };
-        let certificate = Certificate { model: self.model.digest(), claims };
+        let certificate = Certificate::Languages(Languages { model: self.model.digest(), claims });
         Evidence { certificate: certificate.into(), because, kind: "languages", view_depth: None }
     }
 

@@ -9,7 +9,7 @@
 //! empty stack is legal, [`Symbol::BOTTOM`] stands for it where a top is asked for, and stacks are listed from bottom to
 //! top.
 
-mod product;
+mod observers;
 mod stacks;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::fmt;
 
 use crate::Digest;
 pub use crate::pushdown::{Malformed, Symbol};
-pub use product::{Product, product, product_unless};
+pub use observers::{Nodes, Observers};
 pub use stacks::{Draft, StackSet, TooLarge};
 
 /// A control state of one thread; equal numbers in different threads are unrelated.

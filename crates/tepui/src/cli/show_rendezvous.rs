@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use comfy_table::Table;
+use tepui_engines::rendezvous::product::product;
 use tepui_lang::rendezvous::print_query;
-use tepui_model::rendezvous::{Action, Model, Thread, product};
+use tepui_model::rendezvous::{Action, Model, Thread};
 use tepui_report::json::to_json;
 use tepui_report::{count, grouped, visible, visible_lines};
 

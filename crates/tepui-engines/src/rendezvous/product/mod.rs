@@ -13,13 +13,17 @@
 //! automata the stack beneath it ends, as far as that matters for what lies above: then whether a whole local state is
 //! meant shows in its top frame. A query is answered by a chain of phases: the first of its threads looks at its own top
 //! frame and passes on, and so on, until the last one enters the phase `Bad`, which no property of the product allows.
+//!
+//! Nobody has to believe any of this: what is found about the product is translated back ([`Product::steps`] and
+//! [`Product::certificate`]), and judged there.
+
+mod certificate;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{Action, Control, Local, LocalSet, Model, Move, Property, Rule, StackSet, Symbol};
-use crate::pushdown;
-use crate::pushdown::Shared;
+use tepui_model::pushdown::{self, Shared};
+use tepui_model::rendezvous::{Action, Control, Local, LocalSet, Model, Move, Nodes, Observers, Rule, Symbol, Thread};
 
 /// A communicating system as a pushdown system, and the way back.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,10 +31,12 @@ pub struct Product {
     model: pushdown::Model,
     /// For each rule of each thread the rule of the system that it stands for; those beside it only finish or observe.
     origin: Vec<Vec<Option<u32>>>,
+    /// What the symbols of each thread mean, and where the automata can be.
+    frames: Vec<Vec<Frame>>,
+    places: Vec<Vec<Nodes>>,
 }
 
-/// The product of a system's threads. Its properties are those of the system, by their names; those that have been left
-/// out leave their phases behind.
+/// The product of a system's threads. Its properties are those of the system, by their names.
 pub fn product(model: &Model) -> Product {
     let Some(product) = product_unless(model, &mut || false) else { unreachable!("nothing stops it") };
     product
@@ -129,70 +135,38 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
     }
 }
 
-/// The automata that queries run over the stacks of one thread.
-struct Observers<'a> {
-    sets: Vec<&'a StackSet>,
-    /// Where they are, as far as it matters for what is read next: nodes that read alike count as one.
-    places: Numbered<Vec<Option<u32>>>,
+/// Where the automata can be that queries run over the stacks of one thread, with numbers.
+struct Places<'a> {
+    observers: Observers<'a>,
+    numbered: Numbered<Nodes>,
 }
 
-impl<'a> Observers<'a> {
+impl<'a> Places<'a> {
     fn of(model: &'a Model, thread: usize) -> Self {
-        let mut sets: Vec<&StackSet> = Vec::new();
-        for set in model.stated().iter().flat_map(|property| &property.never).filter_map(|t| t.locals[thread].as_ref())
-        {
-            for stacks in set.values() {
-                if !sets.contains(&stacks) {
-                    sets.push(stacks);
-                }
-            }
-        }
-        Self { sets, places: Numbered::default() }
+        Self { observers: Observers::new(model.properties(), thread), numbered: Numbered::default() }
     }
 
-    /// Where the automata are beneath the lowest symbol.
+    /// Where they are beneath the lowest symbol.
     fn ground(&mut self) -> u32 {
-        let nodes = self.sets.iter().map(|_| Some(StackSet::START)).collect::<Vec<_>>();
-        self.place(&nodes)
+        self.numbered.number(self.observers.ground())
     }
 
-    fn place(&mut self, nodes: &[Option<u32>]) -> u32 {
-        let alike = |(set, node): (&&StackSet, &Option<u32>)| {
-            let edges = set.edges((*node)?);
-            let first = (0..set.size() as u32).find(|&other| set.edges(other) == edges);
-            first.filter(|_| !edges.is_empty())
-        };
-        let place = self.sets.iter().zip(nodes).map(alike).collect();
-        self.places.number(place)
-    }
-
-    /// Where each automaton is after a symbol; the floor is no symbol to them.
-    fn read(&self, below: u32, symbol: Symbol) -> Vec<Option<u32>> {
-        let place = &self.places.list[below as usize];
-        let read = |(set, node): (&&StackSet, &Option<u32>)| match symbol.is_bottom() {
-            true => Some(StackSet::START),
-            false => set.next((*node)?, symbol),
-        };
-        self.sets.iter().zip(place).map(read).collect()
-    }
-
-    /// Where the automata are above a symbol.
+    /// Where they are above a symbol.
     fn above(&mut self, below: u32, symbol: Symbol) -> u32 {
-        let nodes = self.read(below, symbol);
-        self.place(&nodes)
+        let above = self.observers.above(&self.numbered.list[below as usize], symbol);
+        self.numbered.number(above)
     }
 
     fn meant(&self, set: &LocalSet, (control, symbol, below): (Control, Symbol, u32)) -> bool {
-        let Some(stacks) = set.get(&control) else { return false };
-        let index = self.sets.iter().position(|known| *known == stacks);
-        let node = index.and_then(|index| self.read(below, symbol)[index]);
-        node.is_some_and(|node| stacks.accepts(node))
+        self.observers.meant(set, control, symbol, &self.numbered.list[below as usize])
     }
 }
 
 /// What has been built of one thread.
+#[derive(Default)]
 struct Built {
     frames: Numbered<Frame>,
+    places: Vec<Nodes>,
     rules: Vec<pushdown::Rule>,
     origin: Vec<Option<u32>>,
     init: Vec<u32>,
@@ -214,7 +188,7 @@ struct Builder<'a, 'b> {
     asked: usize,
     thread: usize,
     by_head: BTreeMap<(Control, Symbol), Vec<usize>>,
-    observers: Observers<'a>,
+    places: Places<'a>,
     phases: &'b mut Numbered<Phase>,
     built: Built,
     /// Phases of returning that have been entered, and frames that may come to light; each with each makes a rule.
@@ -234,16 +208,16 @@ impl<'a> Build<'a> {
             asked: 0,
             thread,
             by_head,
-            observers: Observers::of(self.model, thread),
+            places: Places::of(self.model, thread),
             phases: &mut self.phases,
-            built: Built { frames: Numbered::default(), rules: Vec::new(), origin: Vec::new(), init: Vec::new() },
+            built: Built::default(),
             returns: Numbered::default(),
             unders: Numbered::default(),
         };
         builder.start();
         builder.expand(stop)?;
         builder.observe(stop)?;
-        Some(builder.built)
+        Some(Built { places: builder.places.numbered.list, ..builder.built })
     }
 
     fn finish(self) -> Product {
@@ -255,26 +229,29 @@ impl<'a> Build<'a> {
                 _ => None,
             })
             .collect();
-        let number = |asked: &Property| model.stated().iter().position(|stated| stated == asked).unwrap_or(usize::MAX);
         let never = |property: usize| {
             let pattern =
                 |&phase: &u32| pushdown::Pattern { shared: Some(Shared(phase)), tops: vec![None; threads.len()] };
             bad.get(&property).map(pattern).into_iter().collect()
         };
-        let properties = (model.properties().iter())
-            .map(|property| pushdown::Property { name: property.name.clone(), never: never(number(property)) })
+        let properties = (model.properties().iter().enumerate())
+            .map(|(number, property)| pushdown::Property { name: property.name.clone(), never: never(number) })
             .collect();
         let stack = |built: &Built| built.init.iter().map(|&frame| Symbol(frame)).collect();
         let init = pushdown::State { shared: Shared(0), stacks: threads.iter().map(stack).collect() };
-        let origin = threads.iter().map(|built| built.origin.clone()).collect();
-        let threads = threads.into_iter().zip(model.threads()).map(|(built, thread)| pushdown::Thread {
-            name: thread.name.clone(),
-            symbols: unique(built.frames.list.iter().map(|frame| frame_name(thread, *frame))),
-            rules: built.rules,
-        });
-        let product = pushdown::Model::new(shared, threads.collect(), init, properties);
-        match product {
-            Ok(model) => Product { model, origin },
+        let (mut origin, mut frames, mut places, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (built, thread) in threads.into_iter().zip(model.threads()) {
+            parts.push(pushdown::Thread {
+                name: thread.name.clone(),
+                symbols: unique(built.frames.list.iter().map(|frame| frame_name(thread, *frame))),
+                rules: built.rules,
+            });
+            origin.push(built.origin);
+            frames.push(built.frames.list);
+            places.push(built.places);
+        }
+        match pushdown::Model::new(shared, parts, init, properties) {
+            Ok(model) => Product { model, origin, frames, places },
             Err(malformed) => unreachable!("the product is well formed: {malformed}"),
         }
     }
@@ -304,7 +281,7 @@ impl Builder<'_, '_> {
     /// The frames of the initial stack.
     fn start(&mut self) {
         let Local { control, stack } = &self.model.init()[self.thread];
-        let mut below = self.observers.ground();
+        let mut below = self.places.ground();
         let symbols: Vec<_> = [Symbol::BOTTOM].into_iter().chain(stack.iter().copied()).collect();
         for (index, &symbol) in symbols.iter().enumerate() {
             let frame = match index + 1 == symbols.len() {
@@ -312,7 +289,7 @@ impl Builder<'_, '_> {
                 false => self.under(symbol, below),
             };
             self.built.init.push(frame);
-            below = self.observers.above(below, symbol);
+            below = self.places.above(below, symbol);
         }
     }
 
@@ -391,7 +368,7 @@ impl Builder<'_, '_> {
             }
             [symbol] => (after, pushdown::Action::Overwrite(Symbol(self.frame(Frame::Top(rule.to, symbol, below))))),
             [.., lower] => {
-                let above = self.observers.above(below, lower);
+                let above = self.places.above(below, lower);
                 let lower = self.under(lower, below);
                 let (to, top) = match left {
                     2 => (after, Frame::Top(rule.to, word[0], above)),
@@ -417,7 +394,7 @@ impl Builder<'_, '_> {
     fn observe(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<()> {
         for (property, target) in targets(self.model) {
             self.go_on(stop)?;
-            let locals = &self.model.stated()[property].never[target].locals;
+            let locals = &self.model.properties()[property].never[target].locals;
             let mut asked: Vec<_> = (0..locals.len()).filter(|&thread| locals[thread].is_some()).collect();
             if asked.is_empty() {
                 asked.push(0); // Any state is meant; someone has to say so.
@@ -433,7 +410,7 @@ impl Builder<'_, '_> {
             let (from, to) = (phase(place), phase(place + 1));
             for frame in self.built.frames.list.clone() {
                 let Frame::Top(control, symbol, below) = frame else { continue };
-                let meant = |set: &LocalSet| self.observers.meant(set, (control, symbol, below));
+                let meant = |set: &LocalSet| self.places.meant(set, (control, symbol, below));
                 if locals[self.thread].as_ref().is_none_or(meant) {
                     let same = Symbol(self.frame(frame));
                     self.add((from, frame), to, pushdown::Action::Overwrite(same), None);
@@ -445,7 +422,7 @@ impl Builder<'_, '_> {
 }
 
 fn targets(model: &Model) -> impl Iterator<Item = (usize, usize)> + use<> {
-    let counts: Vec<_> = model.stated().iter().map(|property| property.never.len()).collect();
+    let counts: Vec<_> = model.properties().iter().map(|property| property.never.len()).collect();
     counts.into_iter().enumerate().flat_map(|(property, count)| (0..count).map(move |target| (property, target)))
 }
 
@@ -460,13 +437,13 @@ fn phase_name(model: &Model, phase: Phase, phases: &Numbered<Phase>) -> String {
         }
         Phase::Writing { thread } => format!("write@{}", model.threads()[thread].name),
         Phase::Seen { property, target, threads } => {
-            format!("seen@{}@{}@{threads}", model.stated()[property].name, target + 1)
+            format!("seen@{}@{}@{threads}", model.properties()[property].name, target + 1)
         }
-        Phase::Bad { property } => format!("bad@{}", model.stated()[property].name),
+        Phase::Bad { property } => format!("bad@{}", model.properties()[property].name),
     }
 }
 
-fn frame_name(thread: &super::Thread, frame: Frame) -> String {
+fn frame_name(thread: &Thread, frame: Frame) -> String {
     let symbol = |symbol: Symbol| if symbol.is_bottom() { "floor" } else { thread.symbol_name(symbol) }.to_owned();
     match frame {
         Frame::Top(control, top, _) => format!("{}@{}", symbol(top), thread.control_name(control)),

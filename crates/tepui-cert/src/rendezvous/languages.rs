@@ -22,7 +22,7 @@ use crate::text::{Lines, Unreadable, check_seal, sealed};
 
 /// A proof that no reachable state violates the properties.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Certificate {
+pub struct Languages {
     /// The model that the proof is about.
     pub model: Digest,
     /// What is proved, property by property.
@@ -61,7 +61,7 @@ pub struct Automaton {
     pub states: Vec<(bool, Vec<(Action, u32)>)>,
 }
 
-impl Certificate {
+impl Languages {
     /// The first line.
     pub const HEAD: &str = "tepui certificate of languages 1";
 
@@ -100,11 +100,7 @@ impl Certificate {
             }
             certificate.claims.push(claim);
         }
-        lines.expect("end")?;
-        match lines.next_line() {
-            Some(_) => Err(lines.error("text after the end")),
-            None => Ok(certificate),
-        }
+        lines.end().map(|()| certificate)
     }
 }
 
@@ -188,7 +184,7 @@ fn read_edge(lines: &Lines<'_>, text: &str, states: u32) -> Result<(Action, u32)
 mod tests {
     use super::*;
 
-    fn sample() -> Certificate {
+    fn sample() -> Languages {
         let automaton = Automaton {
             direction: Direction::Forward,
             reads_all: false,
@@ -198,14 +194,14 @@ mod tests {
         let targets = vec![vec![vec![automaton.clone(), backward], Vec::new()], vec![vec![automaton], Vec::new()]];
         let claim = Claim { name: "p q".to_owned(), never: Digest::of(b"p"), targets };
         let nothing = Claim { name: "x".to_owned(), never: Digest::of(b""), targets: Vec::new() };
-        Certificate { model: Digest::of(b"m"), claims: vec![claim, nothing] }
+        Languages { model: Digest::of(b"m"), claims: vec![claim, nothing] }
     }
 
     #[test]
     fn printing_and_reading_agree() {
         let certificate = sample();
         let text = certificate.to_text();
-        assert_eq!(Certificate::from_text(&text), Ok(certificate));
+        assert_eq!(Languages::from_text(&text), Ok(certificate));
         assert!(text.contains("automaton forward own 2\nreject 0>1 3>0\naccept\n"), "{text}");
     }
 
@@ -213,12 +209,12 @@ mod tests {
     fn every_changed_byte_and_every_truncation_is_noticed() {
         let text = sample().to_text();
         for cut in 0..text.len() - 1 {
-            assert!(Certificate::from_text(&text[..cut]).is_err(), "cut at {cut}");
+            assert!(Languages::from_text(&text[..cut]).is_err(), "cut at {cut}");
         }
         for at in 0..text.len() - 1 {
             let mut bytes = text.as_bytes().to_vec();
             bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
-            assert!(Certificate::from_text(&String::from_utf8(bytes).unwrap()).is_err(), "changed at {at}");
+            assert!(Languages::from_text(&String::from_utf8(bytes).unwrap()).is_err(), "changed at {at}");
         }
     }
 
@@ -240,7 +236,7 @@ mod tests {
             ("thread automata 2", "thread automata 9", "expected `automaton`"),
         ] {
             assert!(body.contains(from), "{from}");
-            let error = Certificate::from_text(&sealed(&body.replacen(from, to, 1))).unwrap_err();
+            let error = Languages::from_text(&sealed(&body.replacen(from, to, 1))).unwrap_err();
             assert!(error.message.contains(says), "{from} -> {to}: {error}");
         }
     }
