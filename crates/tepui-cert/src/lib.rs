@@ -6,11 +6,12 @@
 
 pub mod program;
 pub mod pushdown;
+mod read;
 pub mod rendezvous;
-mod text;
+mod write;
 
+pub use read::Unreadable;
 use tepui_model::Digest;
-pub use text::Unreadable;
 
 /// A proof of safety.
 #[derive(Clone, PartialEq, Eq, Debug)]

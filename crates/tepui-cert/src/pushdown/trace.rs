@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Property, Shared, State, Symbol};
 
-use crate::text::{Lines, Unreadable, comment_text, read_patterns, write_property};
+use crate::read::{Lines, Unreadable, read_patterns};
+use crate::write::{comment_text, write_property};
 
 /// One step of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,12 +13,8 @@
 //! The text form gives actions and threads as numbers of the model, whose digest stands in the head, and each property by
 //! its name and the digest of what it forbids. The last line holds the digest of all text above it.
 
-use std::fmt::Write as _;
-
 use tepui_model::Digest;
 use tepui_model::rendezvous::Action;
-
-use crate::text::{Lines, Unreadable, check_seal, sealed};
 
 /// A proof that no reachable state violates the properties.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,125 +60,12 @@ pub struct Automaton {
 impl Languages {
     /// The first line.
     pub const HEAD: &str = "tepui certificate of languages 1";
-
-    /// The text form.
-    pub fn to_text(&self) -> String {
-        let mut out = format!("{}\nmodel {}\n", Self::HEAD, self.model);
-        for claim in &self.claims {
-            let _ = writeln!(out, "property {}\nnever {}", claim.name, claim.never);
-            for threads in &claim.targets {
-                let _ = writeln!(out, "target threads {}", threads.len());
-                for automata in threads {
-                    let _ = writeln!(out, "thread automata {}", automata.len());
-                    automata.iter().for_each(|automaton| automaton.write(&mut out));
-                }
-            }
-        }
-        sealed(&out)
-    }
-
-    /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
-    pub fn from_text(text: &str) -> Result<Self, Unreadable> {
-        let mut lines = Lines::new(text);
-        if lines.next_line() != Some(Self::HEAD) {
-            return Err(lines.error(format!("this is no certificate: it does not start with `{}`", Self::HEAD)));
-        }
-        check_seal(text)?;
-        let model = lines.expect("model")?;
-        let model = model.parse().map_err(|message| lines.error(message))?;
-        let mut certificate = Self { model, claims: Vec::new() };
-        while let Some(name) = lines.accept("property") {
-            let never = lines.expect("never")?;
-            let never = never.parse().map_err(|message| lines.error(message))?;
-            let mut claim = Claim { name: name.to_owned(), never, targets: Vec::new() };
-            while let Some(head) = lines.accept("target") {
-                claim.targets.push(read_target(&mut lines, head)?);
-            }
-            certificate.claims.push(claim);
-        }
-        lines.end().map(|()| certificate)
-    }
-}
-
-fn read_target(lines: &mut Lines<'_>, head: &str) -> Result<Vec<Vec<Automaton>>, Unreadable> {
-    let count: u16 = read_count(lines, head, "threads")?;
-    let mut threads = Vec::new();
-    for _ in 0..count {
-        let head = lines.expect("thread")?;
-        let count: u16 = read_count(lines, head, "automata")?;
-        let mut automata = Vec::new();
-        for _ in 0..count {
-            automata.push(Automaton::read(lines)?);
-        }
-        threads.push(automata);
-    }
-    Ok(threads)
-}
-
-fn read_count<T: std::str::FromStr>(lines: &Lines<'_>, head: &str, what: &str) -> Result<T, Unreadable> {
-    let fields: Vec<_> = head.split_whitespace().collect();
-    match *fields.as_slice() {
-        [word, count] if word == what => lines.number(count),
-        _ => Err(lines.error(format!("expected `{what} N`"))),
-    }
-}
-
-impl Automaton {
-    fn write(&self, out: &mut String) {
-        let direction = match self.direction {
-            Direction::Forward => "forward",
-            Direction::Backward => "backward",
-        };
-        let reads = if self.reads_all { "all" } else { "own" };
-        let _ = writeln!(out, "automaton {direction} {reads} {}", self.states.len());
-        for (accepting, edges) in &self.states {
-            out.push_str(if *accepting { "accept" } else { "reject" });
-            for (action, to) in edges {
-                let _ = write!(out, " {}>{to}", action.0);
-            }
-            out.push('\n');
-        }
-    }
-
-    fn read(lines: &mut Lines<'_>) -> Result<Self, Unreadable> {
-        let head = lines.expect("automaton")?;
-        let fields: Vec<_> = head.split_whitespace().collect();
-        let (direction, reads_all, count) = match *fields.as_slice() {
-            [direction @ ("forward" | "backward"), reads @ ("own" | "all"), count] => {
-                let direction = if direction == "forward" { Direction::Forward } else { Direction::Backward };
-                (direction, reads == "all", lines.number::<u32>(count)?)
-            }
-            _ => return Err(lines.error("an automaton starts with `automaton forward|backward own|all N`")),
-        };
-        let mut states = Vec::new();
-        for _ in 0..count {
-            let (accepting, edges) = match lines.accept("accept") {
-                Some(edges) => (true, edges),
-                None => (false, lines.expect("reject")?),
-            };
-            let edges = edges.split_ascii_whitespace().map(|edge| read_edge(lines, edge, count));
-            let edges: Vec<_> = edges.collect::<Result<_, _>>()?;
-            if !edges.is_sorted_by(|one, other| one.0 < other.0) {
-                return Err(lines.error("the edges of a state are in ascending order of their actions, one for each"));
-            }
-            states.push((accepting, edges));
-        }
-        Ok(Self { direction, reads_all, states })
-    }
-}
-
-fn read_edge(lines: &Lines<'_>, text: &str, states: u32) -> Result<(Action, u32), Unreadable> {
-    let (action, to) = text.split_once('>').ok_or_else(|| lines.error("an edge has the form `A>S`"))?;
-    let to = lines.number(to)?;
-    match to < states {
-        true => Ok((Action(lines.number(action)?), to)),
-        false => Err(lines.error(format!("an edge leads to state {to} of {states}"))),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write::sealed;
 
     fn sample() -> Languages {
         let automaton = Automaton {

@@ -2,8 +2,10 @@
 //! that threads take together.
 
 mod languages;
+mod read;
 mod trace;
 mod views;
+mod write;
 
 use tepui_model::Digest;
 
@@ -11,7 +13,7 @@ pub use languages::{Automaton, Claim, Direction, Languages};
 pub use trace::{Step, Trace};
 pub use views::{Forbidden, Frame, Views};
 
-use crate::text::Unreadable;
+use crate::read::Unreadable;
 
 /// A proof that no reachable state violates the properties.
 #[derive(Clone, PartialEq, Eq, Debug)]

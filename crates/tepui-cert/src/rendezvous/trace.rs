@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 use tepui_model::Digest;
 use tepui_model::rendezvous::{Control, Local, Move, State, Symbol};
 
-use crate::text::{Lines, Unreadable, comment_text};
+use crate::read::{Lines, Unreadable};
+use crate::write::comment_text;
 
 /// One step: the moves of all threads that take part, in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,14 +9,11 @@
 //! Lemmas are those of [pushdown proofs](crate::pushdown) over the numbers of these frames: the n-th frame of a thread is
 //! its symbol n, and 0 is the end of a stack. How threads move, alone or together, the checker takes from the model.
 
-use std::fmt::Write as _;
-
 use tepui_model::Digest;
 use tepui_model::pushdown::Symbol;
 use tepui_model::rendezvous::{Control, Nodes};
 
 use crate::pushdown::Lemma;
-use crate::text::{Lines, Unreadable, check_seal, read_list, read_values, sealed, values_text};
 
 /// A proof about threads that meet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,67 +51,13 @@ pub struct Frame {
 impl Views {
     /// The first line.
     pub const HEAD: &str = "tepui certificate of threads that meet 1";
-
-    /// The text form.
-    pub fn to_text(&self) -> String {
-        let mut out = format!("{}\nmodel {}\n", Self::HEAD, self.model);
-        for claim in &self.claims {
-            let _ = writeln!(out, "property {}\nnever {}", claim.name, claim.never);
-        }
-        let _ = writeln!(out, "threads {}", self.frames.len());
-        for frames in &self.frames {
-            let _ = writeln!(out, "frames {}", frames.len());
-            frames.iter().for_each(|frame| frame.write(&mut out));
-        }
-        self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
-        sealed(&out)
-    }
-
-    /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
-    pub fn from_text(text: &str) -> Result<Self, Unreadable> {
-        let mut lines = Lines::new(text);
-        if lines.next_line() != Some(Self::HEAD) {
-            return Err(lines.error(format!("this is no such certificate: it does not start with `{}`", Self::HEAD)));
-        }
-        check_seal(text)?;
-        let model = lines.expect("model")?;
-        let model = model.parse().map_err(|message| lines.error(message))?;
-        let mut views = Self { model, claims: Vec::new(), frames: Vec::new(), lemmas: Vec::new() };
-        while let Some(name) = lines.accept("property") {
-            let never = lines.expect("never")?;
-            let never = never.parse().map_err(|message| lines.error(message))?;
-            views.claims.push(Forbidden { name: name.to_owned(), never });
-        }
-        let threads = lines.expect("threads")?;
-        for _ in 0..lines.number::<u16>(threads)? {
-            views.frames.push(read_list(&mut lines, "frames", Frame::read)?);
-        }
-        while let Some(head) = lines.accept("lemma") {
-            views.lemmas.push(Lemma::read(&mut lines, head)?);
-        }
-        lines.end().map(|()| views)
-    }
-}
-
-impl Frame {
-    fn write(&self, out: &mut String) {
-        let control = self.control.map_or("-".to_owned(), |control| control.0.to_string());
-        let _ = writeln!(out, "{control} {} {}", self.symbol.0, values_text(&self.nodes));
-    }
-
-    fn read(lines: &Lines<'_>, text: &str) -> Result<Self, Unreadable> {
-        let form = || lines.error("expected `CONTROL SYMBOL : NODES`");
-        let (head, nodes) = text.split_at(text.find(':').ok_or_else(form)?);
-        let (control, symbol) = head.trim().split_once(' ').ok_or_else(form)?;
-        let control = if control == "-" { None } else { Some(Control(lines.number(control)?)) };
-        Ok(Self { control, symbol: Symbol(lines.number(symbol)?), nodes: read_values(lines, nodes)? })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pushdown::{LemmaThread, Rows};
+    use crate::write::sealed;
 
     fn sample() -> Views {
         let frame = |control: Option<u32>, symbol: u32, nodes: &[Option<u32>]| Frame {
@@ -134,7 +77,7 @@ mod tests {
     fn printing_and_reading_agree() {
         let text = sample().to_text();
         assert_eq!(Views::from_text(&text), Ok(sample()));
-        assert!(text.contains("frames 2\n1 0 :\n- 2 : - 3\n"), "{text}");
+        assert!(text.contains("frames 2\n1 0 : \n- 2 : - 3\n"), "{text}");
     }
 
     #[test]

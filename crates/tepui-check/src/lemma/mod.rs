@@ -42,6 +42,7 @@
 
 mod groups;
 mod projection;
+mod show;
 mod table;
 
 use std::rc::Rc;
@@ -53,6 +54,8 @@ use tepui_model::pushdown::Symbol;
 use crate::Rejected;
 pub(crate) use groups::Groups;
 use projection::Exclusion;
+pub(crate) use show::Show;
+use show::show_word;
 use table::Index;
 
 /// A word: the topmost symbols of a stack, top first.
@@ -68,7 +71,7 @@ const LOOK_EVERY: usize = 1_024;
 pub(crate) type Start = (u32, Vec<Vec<Symbol>>);
 
 /// What the check of a lemma has to know of a model: its threads, and what they do.
-pub(crate) trait System {
+pub(crate) trait System: Show {
     /// Whether a thread may have to wait for another one that must not be interrupted.
     const TURNS: bool;
 
@@ -94,17 +97,6 @@ pub(crate) trait System {
     fn meeting(&self, action: u32) -> &[usize];
     /// Whether to stop.
     fn stop(&self) -> bool;
-
-    /// The name of a thread.
-    fn thread_name(&self, thread: usize) -> String;
-    /// A symbol, for people.
-    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String;
-    /// A shared state, for people.
-    fn show_shared(&self, shared: u32) -> String;
-    /// A state at the start, for people.
-    fn show_initial(&self, number: usize) -> String;
-    /// What is done, for people.
-    fn show_move(&self, thread: usize, step: &Move) -> String;
 }
 
 /// What a thread does.
@@ -551,27 +543,6 @@ impl<'a> Checked<'a> {
             )),
         }
     }
-
-    /// Says what is wrong with a step of a thread, as its leader takes it.
-    fn blame(&self, system: &impl System, row: &[u32], (thread, step): (usize, &Move), reason: &str) -> String {
-        let leader = self.groups.leader(thread);
-        let taken = match thread == leader {
-            true => String::new(),
-            false => format!(", taken by {}", system.thread_name(thread)),
-        };
-        format!("at view {}, {}{taken}: {reason}", self.show(system, row), system.show_move(leader, step))
-    }
-
-    /// A row, for people.
-    pub(crate) fn show(&self, system: &impl System, row: &[u32]) -> String {
-        self.show_with(system, row, (usize::MAX, &[]))
-    }
-
-    fn show_with(&self, system: &impl System, row: &[u32], (changed, word): (usize, Word<'_>)) -> String {
-        let word = |thread: usize| if thread == changed { word } else { self.word(thread, row[thread + 1]) };
-        let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(system, thread, word(thread))).collect();
-        format!("{}|{}", system.show_shared(row[0]), words.join(","))
-    }
 }
 
 /// One more thread moves with an action, in each way that it can.
@@ -633,16 +604,4 @@ fn as_set(symbols: &[Symbol]) -> Vec<Symbol> {
     set.sort_unstable();
     set.dedup();
     set
-}
-
-/// A word for people: from bottom to top, as stacks are written, with `..` where more may lie below.
-fn show_word(system: &impl System, thread: usize, word: &[Symbol]) -> String {
-    let name = |symbol: &Symbol| system.show_symbol(thread, *symbol);
-    match word.split_last() {
-        Some((last, upper)) if last.is_bottom() && !upper.is_empty() => {
-            upper.iter().rev().map(name).collect::<Vec<_>>().join(".")
-        }
-        Some((last, [])) if last.is_bottom() => "-".to_owned(),
-        _ => ["..".to_owned()].into_iter().chain(word.iter().rev().map(name)).collect::<Vec<_>>().join("."),
-    }
 }

@@ -67,17 +67,17 @@ pub(super) fn rows_avoid(
 
 /// Whether a thread violates a property that has a symbol on top.
 fn violates(system: &Interpreted<'_>, shared: u32, top: Symbol, property: &Property) -> bool {
-    let (Some(values), Some(frame)) = (system.tables().shared(shared), system.tables().frame(top)) else {
+    let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
         return false;
     };
-    let runner = system.runner();
+    let runner = &system.runner;
     let stands = runner.stands_at(frame.procedure, frame.position);
     let next = stands.last().copied().unwrap_or(frame.position);
     property.never.iter().any(|goal| match *goal {
         Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
         Goal::Failure(procedure, position) => {
             (procedure, position) == (frame.procedure, next)
-                && runner.steps(values, frame, system.tables()).iter().any(|(_, effect)| *effect == Effect::Fail)
+                && runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
         }
         Goal::Deadlock => false,
     })
@@ -114,26 +114,26 @@ fn may_be_stuck(
 
 /// Whether a thread that has its turn may have no step, with a symbol on top and some that may lie below it.
 fn may_be_blocked(system: &Interpreted<'_>, shared: u32, top: Symbol, lower: &[Symbol]) -> bool {
-    let Some(frame) = system.tables().frame(top) else { return true }; // It has ended.
-    let Some(values) = system.tables().shared(shared) else { return true };
+    let Some(frame) = system.tables.frame(top) else { return true }; // It has ended.
+    let Some(values) = system.tables.shared(shared) else { return true };
     if frame.stage != Stage::Running || system.passing().may_block(values, frame) {
         return true;
     }
     let refuses = |symbol: &Symbol| {
-        let Some(waiting) = system.tables().frame(*symbol) else { return false };
+        let Some(waiting) = system.tables.frame(*symbol) else { return false };
         refuses(system, shared, frame, waiting)
     };
-    system.runner().steps(values, frame, system.tables()).iter().all(|(_, effect)| matches!(effect, Effect::Return(_)))
+    system.runner.steps(values, frame, &system.tables).iter().all(|(_, effect)| matches!(effect, Effect::Return(_)))
         && lower.iter().any(refuses)
 }
 
 /// Whether a frame that waits may have no use for anything that the procedure above returns.
 fn refuses(system: &Interpreted<'_>, shared: u32, frame: &Frame, waiting: &Frame) -> bool {
-    let procedure = &system.runner().program().procedures[waiting.procedure];
-    let Some(values) = system.tables().shared(shared) else { return true };
+    let procedure = &system.runner.program().procedures[waiting.procedure];
+    let Some(values) = system.tables.shared(shared) else { return true };
     let Some(enforced) = &procedure.enforced else { return false };
     // Where something is not known that is returned or that the condition reads, it may not hold.
-    let stored: &[Place] = match system.runner().action(waiting.procedure, waiting.position) {
+    let stored: &[Place] = match system.runner.action(waiting.procedure, waiting.position) {
         Some(Action::Call { targets, .. }) if waiting.stage == Stage::Storing => targets,
         _ => &[],
     };
@@ -145,10 +145,10 @@ fn refuses(system: &Interpreted<'_>, shared: u32, frame: &Frame, waiting: &Frame
         };
         unknown |= value.is_none() && !stored.contains(&Some(slot));
     });
-    let returned = system.runner().steps(values, frame, system.tables());
+    let returned = system.runner.steps(values, frame, &system.tables);
     unknown
         || returned.iter().all(|(values, effect)| match effect {
-            Effect::Return(results) => system.runner().resume(values, waiting, results, system.tables()).is_empty(),
+            Effect::Return(results) => system.runner.resume(values, waiting, results, &system.tables).is_empty(),
             _ => false,
         })
 }

@@ -26,6 +26,7 @@
 
 mod avoids;
 mod passing;
+mod show;
 mod start;
 mod system;
 mod tables;

@@ -10,6 +10,8 @@
 //! Never where an assertion may fail, at a label that is asked for, and, if deadlocks are asked for, where some value of a
 //! variable that is not known might block the thread.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 use tepui_model::program::step::{Effect, Frame, Runner, Stage, Value};
 use tepui_model::program::{Action, Expression, Goal, Property, Slot};
@@ -59,46 +61,64 @@ pub(super) struct Passing<'a> {
     pub(super) watched: &'a Watched,
 }
 
-/// Where a way has been.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Visit {
-    /// It is being followed.
-    OnTheWay,
-    /// It was followed to its end.
-    Done,
+/// Why ways cannot be followed to their ends.
+pub(super) enum Lost {
+    /// Something may not be passed.
+    Seen,
+    /// A way has no end, and that matters.
+    Endless,
+}
+
+/// Follows all ways from a point to where they rest, through points that may be passed. A way that comes back to where it has been
+/// is dropped, if it may go on for ever there.
+pub(super) fn follow<P: Clone + Eq + Hash>(
+    first: P,
+    rests: impl Fn(&P) -> bool,
+    passed: impl Fn(&P) -> Option<Vec<P>>,
+    may_go_on: impl Fn(&P) -> bool,
+    stopped: impl Fn() -> bool,
+) -> Result<Vec<P>, Lost> {
+    let mut found = Vec::new();
+    // Points that ways have been at, and whether these have been followed to their ends.
+    let mut visits: FxHashMap<P, bool> = FxHashMap::default();
+    let mut open = vec![(first, false)];
+    while let Some((point, leaves)) = open.pop() {
+        if leaves {
+            visits.insert(point, true);
+        } else if rests(&point) {
+            found.push(point);
+        } else {
+            match visits.get(&point) {
+                Some(false) if !may_go_on(&point) => return Err(Lost::Endless),
+                Some(_) => continue,
+                None => {}
+            }
+            let results = passed(&point).ok_or(Lost::Seen)?;
+            visits.insert(point.clone(), false);
+            open.push((point, true));
+            open.extend(results.into_iter().map(|point| (point, false)));
+            if stopped() {
+                break;
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl Passing<'_> {
     /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
     pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Vec<(u32, Symbol)> {
-        let mut found = Vec::new();
-        let mut visits: FxHashMap<Point, Visit> = FxHashMap::default();
-        let mut open = vec![((shared, frame), false)];
-        while let Some((point, leaves)) = open.pop() {
-            if leaves {
-                visits.insert(point, Visit::Done);
-                continue;
-            }
-            self.tables.visit(&point.1);
-            if let Some(symbol) = self.tables.symbol(&point.1) {
-                found.push((self.tables.shared_number(&point.0), symbol));
-                continue;
-            }
-            match visits.get(&point) {
-                Some(Visit::Done) => continue,
-                // In an atomic section nobody sees a loop without end; elsewhere it would hide what others do.
-                Some(Visit::OnTheWay) if self.runner.is_uninterrupted(&point.1) => continue,
-                Some(Visit::OnTheWay) => return vec![(NOWHERE, Symbol(NOWHERE))],
-                None => {}
-            }
-            let Some(results) = self.passed(&point) else { return vec![(NOWHERE, Symbol(NOWHERE))] };
-            visits.insert(point.clone(), Visit::OnTheWay);
-            open.push((point, true));
-            open.extend(results.into_iter().map(|point| (point, false)));
-            if self.tables.is_stopped() {
-                return Vec::new();
-            }
-        }
+        let rests = |(_, frame): &Point| {
+            self.tables.visit(frame);
+            self.tables.symbol(frame).is_some()
+        };
+        // In an atomic section nobody sees a loop without end; elsewhere it would hide what others do.
+        let may_go_on = |(_, frame): &Point| self.runner.is_uninterrupted(frame);
+        let stopped = || self.tables.is_stopped();
+        let points = follow((shared, frame), rests, |point| self.passed(point), may_go_on, stopped);
+        let nowhere = (NOWHERE, Symbol(NOWHERE));
+        let number = |(shared, frame): Point| Some((self.tables.shared_number(&shared), self.tables.symbol(&frame)?));
+        let mut found: Vec<_> = points.map_or(vec![nowhere], |points| points.into_iter().filter_map(number).collect());
         found.sort_unstable();
         found.dedup();
         found

@@ -6,13 +6,12 @@
 //! nothing shared, and its end: a thread that runs before another one is started might as well run afterwards.
 //! Then the threads that have not ended take places, in the order in which they were started.
 
-use rustc_hash::FxHashMap;
 use tepui_model::program::Action;
 use tepui_model::program::run::State;
 use tepui_model::program::step::{Frame, Stage};
 use tepui_model::pushdown::Symbol;
 
-use super::passing::{Passing, Visit, reads_locals_only};
+use super::passing::{Lost, Passing, follow, reads_locals_only};
 use crate::lemma::{NOWHERE, Start};
 
 /// The states at the start, each with the symbols of its threads; or why there are none.
@@ -33,37 +32,17 @@ pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>
 
 /// The states in which `main` has run on to a frame that is listed, or to its end.
 fn begun(passing: &Passing<'_>, state: State) -> Result<Vec<State>, String> {
-    let mut found = Vec::new();
-    let mut visits: FxHashMap<State, Visit> = FxHashMap::default();
-    let mut open = vec![(state, false)];
-    while let Some((state, leaves)) = open.pop() {
-        if leaves {
-            visits.insert(state, Visit::Done);
-            continue;
-        }
+    let rests = |state: &State| {
         state.threads[0].iter().for_each(|main| passing.tables.visit(main));
-        if state.threads[0].last().is_none_or(|main| passing.tables.symbol(main).is_some()) {
-            found.push(state);
-            continue;
-        }
-        match visits.get(&state) {
-            Some(Visit::Done) => continue,
-            // While `main` is alone nobody waits for it, whatever it does without end.
-            Some(Visit::OnTheWay) if state.threads.len() == 1 => continue,
-            Some(Visit::OnTheWay) => {
-                return Err("at the start: `main` may go on for ever without being seen".to_owned());
-            }
-            None => {}
-        }
-        let steps = passed(passing, &state).ok_or("at the start: `main` passes what others may see")?;
-        visits.insert(state.clone(), Visit::OnTheWay);
-        open.push((state, true));
-        open.extend(steps.into_iter().map(|state| (state, false)));
-        if passing.tables.is_stopped() {
-            break;
-        }
-    }
-    Ok(found)
+        state.threads[0].last().is_none_or(|main| passing.tables.symbol(main).is_some())
+    };
+    // While `main` is alone nobody waits for it, whatever it does without end.
+    let may_go_on = |state: &State| state.threads.len() == 1;
+    let stopped = || passing.tables.is_stopped();
+    follow(state, rests, |state| passed(passing, state), may_go_on, stopped).map_err(|lost| match lost {
+        Lost::Seen => "at the start: `main` passes what others may see".to_owned(),
+        Lost::Endless => "at the start: `main` may go on for ever without being seen".to_owned(),
+    })
 }
 
 /// What a step of `main` leads to that may be passed at the start.

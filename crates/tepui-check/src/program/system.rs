@@ -20,8 +20,8 @@ use crate::lemma::{Change, Move, NOWHERE, Others, Start, System};
 use crate::{Accepted, Rejected};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
-struct Done {
-    top: Symbol,
+pub(super) struct Done {
+    pub(super) top: Symbol,
     returned: Option<(Vec<Value>, Results)>,
 }
 
@@ -29,14 +29,14 @@ type Revealed = FxHashMap<(Vec<Value>, Results, Symbol), Rc<[(u32, Symbol)]>>;
 
 /// A program with the tables of a certificate.
 pub(super) struct Interpreted<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     watched: Watched,
-    tables: Tables<'a>,
-    runner: Runner<'a>,
-    initial: Vec<Start>,
+    pub(super) tables: Tables<'a>,
+    pub(super) runner: Runner<'a>,
+    pub(super) initial: Vec<Start>,
     /// For each symbol, whether no other thread may move while it is on top.
     uninterrupted: Vec<bool>,
-    done: RefCell<Vec<Done>>,
+    pub(super) done: RefCell<Vec<Done>>,
     /// What frames that wait make of results.
     revealed: RefCell<Revealed>,
 }
@@ -81,14 +81,6 @@ impl<'a> Interpreted<'a> {
         Passing { runner: &self.runner, tables: &self.tables, watched: &self.watched }
     }
 
-    pub(super) fn tables(&self) -> &Tables<'a> {
-        &self.tables
-    }
-
-    pub(super) fn runner(&self) -> &Runner<'a> {
-        &self.runner
-    }
-
     /// A move for each way to run on.
     fn moved(
         &self,
@@ -99,23 +91,6 @@ impl<'a> Interpreted<'a> {
         others: impl Fn() -> Option<Others>,
     ) {
         found.extend(points.iter().map(|&(to, top)| Move { to, change: change(top), others: others(), number }));
-    }
-
-    fn describe(&self, done: &Done) -> String {
-        let Some(frame) = self.tables.frame(done.top) else { return "a step".to_owned() };
-        let position = self.runner.first_of(frame.procedure, frame.position);
-        let procedure = &self.program.procedures[frame.procedure];
-        match procedure.statements.get(position) {
-            Some(statement) => format!("line {} in `{}`", statement.line, procedure.name),
-            None => format!("the end of `{}`", procedure.name),
-        }
-    }
-
-    fn show_values<'v>(&self, variables: impl Iterator<Item = (&'v tepui_model::program::Variable, Value)>) -> String {
-        let value = |(variable, value): (&tepui_model::program::Variable, Value)| {
-            Some(format!("{}={}", variable.name, self.program.value_name(variable.kind, value?)))
-        };
-        variables.filter_map(value).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -235,37 +210,5 @@ impl System for Interpreted<'_> {
 
     fn stop(&self) -> bool {
         self.is_stopped()
-    }
-
-    fn thread_name(&self, thread: usize) -> String {
-        format!("{}", thread + 1)
-    }
-
-    fn show_symbol(&self, _: usize, symbol: Symbol) -> String {
-        let Some(frame) = self.tables.frame(symbol) else {
-            return if symbol.is_bottom() { "-".to_owned() } else { "(a frame that is not listed)".to_owned() };
-        };
-        let procedure = &self.program.procedures[frame.procedure];
-        let place = match procedure.statements.get(frame.position) {
-            Some(statement) => format!("{}@{}", procedure.name, statement.line),
-            None => format!("{}@end", procedure.name),
-        };
-        let values = self.show_values(procedure.locals.iter().zip(frame.locals.iter().copied()));
-        if values.is_empty() { place } else { format!("{place}({values})") }
-    }
-
-    fn show_shared(&self, shared: u32) -> String {
-        let Some(values) = self.tables.shared(shared) else { return "(a shared state that is not listed)".to_owned() };
-        self.show_values(self.program.shared.iter().zip(values.iter().copied()))
-    }
-
-    fn show_initial(&self, number: usize) -> String {
-        let (shared, stacks) = &self.initial[number];
-        let shown = |stack: &Vec<Symbol>| self.show_symbol(0, stack.first().copied().unwrap_or(Symbol::BOTTOM));
-        format!("{}|{}", self.show_shared(*shared), stacks.iter().map(shown).collect::<Vec<_>>().join(","))
-    }
-
-    fn show_move(&self, _: usize, step: &Move) -> String {
-        self.describe(&self.done.borrow()[step.number])
     }
 }

@@ -2,6 +2,7 @@
 
 mod patterns;
 mod replay;
+mod show;
 mod system;
 
 use tepui_cert::pushdown::Certificate;

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
-use crate::lemma::{Change, Move, NOWHERE, Start, System};
+use crate::lemma::{Change, Move, Start, System};
 
 pub(super) struct Rules<'m> {
-    model: &'m Model,
+    pub(super) model: &'m Model,
     stop: &'m dyn Fn() -> bool,
     initial: Vec<Start>,
     /// The rules of all threads by head.
@@ -109,29 +109,6 @@ impl System for Rules<'_> {
 
     fn stop(&self) -> bool {
         (self.stop)()
-    }
-
-    fn thread_name(&self, thread: usize) -> String {
-        self.model.threads()[thread].name.clone()
-    }
-
-    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String {
-        self.model.threads()[thread].symbol_name(symbol).to_owned()
-    }
-
-    fn show_shared(&self, shared: u32) -> String {
-        if shared == NOWHERE { "?".to_owned() } else { self.model.shared_name(Shared(shared)) }
-    }
-
-    fn show_initial(&self, _: usize) -> String {
-        self.model.display_state(self.model.init())
-    }
-
-    fn show_move(&self, thread: usize, step: &Move) -> String {
-        let owner = &self.model.threads()[thread];
-        let rule = &owner.rules[step.number];
-        let line = if rule.line == 0 { String::new() } else { format!(" (line {})", rule.line) };
-        format!("rule `{}` of thread {}{line}", self.model.display_rule(thread, rule), owner.name)
     }
 }
 

@@ -8,6 +8,7 @@ mod containment;
 mod meeting;
 mod reader;
 mod replay;
+mod show;
 mod views;
 
 use tepui_cert::Certificate;

@@ -47,8 +47,8 @@ fn claimed<'a>(model: &'a Model, certificate: &Views) -> Result<Vec<&'a Property
 }
 
 /// A model with the frames of a certificate, as the check of a lemma sees it.
-struct Meeting<'a> {
-    model: &'a Model,
+pub(super) struct Meeting<'a> {
+    pub(super) model: &'a Model,
     stop: &'a dyn Fn() -> bool,
     observers: Vec<Observers<'a>>,
     frames: &'a [Vec<Frame>],
@@ -110,7 +110,7 @@ impl<'a> Meeting<'a> {
         Ok(system)
     }
 
-    fn frame(&self, thread: usize, symbol: Symbol) -> Option<&'a Frame> {
+    pub(super) fn frame(&self, thread: usize, symbol: Symbol) -> Option<&'a Frame> {
         self.frames[thread].get((symbol.0 as usize).checked_sub(1)?)
     }
 
@@ -212,33 +212,5 @@ impl System for Meeting<'_> {
 
     fn stop(&self) -> bool {
         (self.stop)()
-    }
-
-    fn thread_name(&self, thread: usize) -> String {
-        self.model.threads()[thread].name.clone()
-    }
-
-    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String {
-        let owner = &self.model.threads()[thread];
-        let Some(frame) = self.frame(thread, symbol) else {
-            return if symbol.is_bottom() { "-".to_owned() } else { "(a frame that is not listed)".to_owned() };
-        };
-        let name = if frame.symbol.is_bottom() { "floor" } else { owner.symbol_name(frame.symbol) };
-        frame.control.map_or(name.to_owned(), |control| format!("{name}@{}", owner.control_name(control)))
-    }
-
-    fn show_shared(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn show_initial(&self, _: usize) -> String {
-        self.model.display_state(self.model.init(), usize::MAX)
-    }
-
-    fn show_move(&self, thread: usize, step: &Move) -> String {
-        let owner = &self.model.threads()[thread];
-        let rule = &owner.rules[step.number];
-        let line = if rule.line == 0 { String::new() } else { format!(" (line {})", rule.line) };
-        format!("action {} of thread {}{line}", self.model.action_name(rule.action), owner.name)
     }
 }

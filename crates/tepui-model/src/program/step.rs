@@ -116,21 +116,6 @@ impl Keep for KeepAll {
     fn forget(&self, _: &mut Frame) {}
 }
 
-/// Every value is kept, as long as another goes on.
-struct KeepAllOf<'k>(&'k dyn Keep);
-
-impl Keep for KeepAllOf<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
-        KeepAll.stored(procedure, position, slot, values)
-    }
-
-    fn forget(&self, _: &mut Frame) {}
-
-    fn goes_on(&self) -> bool {
-        self.0.goes_on()
-    }
-}
-
 /// A program with what is needed to run it.
 pub struct Runner<'p> {
     program: &'p Program,
@@ -423,7 +408,8 @@ impl Step<'_, '_> {
         let position = runner.first_of(procedure, self.frame.position);
         let next = runner.following(procedure, position);
         let Some(action) = runner.action(procedure, position) else { return self.leave(&[], found) };
-        let mut go = |to: usize| found(self.shared.to_vec(), Effect::Become(self.at(to)));
+        let mut changed = |shared: Vec<Value>, frame: Frame| found(shared, Effect::Become(frame));
+        let mut go = |to: usize| changed(self.shared.to_vec(), self.at(to));
         let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
         match action {
             Action::Skip => go(next),
@@ -459,27 +445,22 @@ impl Step<'_, '_> {
             }
             Action::Atomic(_) => go(next), // It is empty: the first statement of another one stands for it.
             Action::Assign { targets, values, constraint: None } => {
-                let store = &mut |shared, frame| found(shared, Effect::Become(frame));
-                self.store(targets, &self.values(values), next, store);
+                self.store(targets, &self.values(values), next, &mut changed);
             }
             Action::Assign { targets, values, constraint: Some(constraint) } => {
-                self.store_constrained(targets, &self.values(values), constraint, next, found);
+                self.store_constrained(targets, &self.values(values), constraint, next, &mut changed);
             }
             Action::Dead(slots) => {
                 let any = |slot: &Slot| runner.every(runner.program.variable(procedure, *slot).kind);
                 let (targets, values): (Vec<Place>, Vec<_>) = slots.iter().map(|slot| (Some(*slot), any(slot))).unzip();
-                self.store(&targets, &values, next, &mut |shared, frame| found(shared, Effect::Become(frame)));
+                self.store(&targets, &values, next, &mut changed);
             }
             Action::Lock(slot) => {
                 if self.may(&Expression::Read(*slot), 0) {
-                    let store = &mut |shared, frame| found(shared, Effect::Become(frame));
-                    self.store(&[Some(*slot)], &[vec![1]], next, store);
+                    self.store(&[Some(*slot)], &[vec![1]], next, &mut changed);
                 }
             }
-            Action::Unlock(slot) => {
-                let store = &mut |shared, frame| found(shared, Effect::Become(frame));
-                self.store(&[Some(*slot)], &[vec![0]], next, store);
-            }
+            Action::Unlock(slot) => self.store(&[Some(*slot)], &[vec![0]], next, &mut changed),
             Action::AtomicBegin | Action::AtomicEnd => {
                 let insists = *action == Action::AtomicBegin;
                 found(self.shared.to_vec(), Effect::Become(Frame { insists, ..self.at(next) }));
@@ -505,10 +486,10 @@ impl Step<'_, '_> {
 
     /// Stores values, each of which may be one of several, and goes on at a position.
     fn store(&self, targets: &[Place], values: &[Vec<u32>], next: usize, found: &mut dyn FnMut(Vec<Value>, Frame)) {
-        let pairs = targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values)));
-        let (slots, choices): (Vec<_>, Vec<_>) = pairs
-            .map(|(slot, values)| (slot, self.keep.stored(self.frame.procedure, next, slot, values.clone())))
-            .unzip();
+        let (slots, values) = stored(targets, values);
+        let keep =
+            |(slot, values): (&Slot, &Vec<u32>)| self.keep.stored(self.frame.procedure, next, *slot, values.clone());
+        let choices: Vec<_> = slots.iter().zip(&values).map(keep).collect();
         product(&choices, self.keep, &mut |values| {
             let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
             slots.iter().zip(values).for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
@@ -523,26 +504,18 @@ impl Step<'_, '_> {
         values: &[Vec<u32>],
         constraint: &Expression,
         next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
+        found: &mut dyn FnMut(Vec<Value>, Frame),
     ) {
-        let all = KeepAllOf(self.keep);
-        let plain = Step { keep: &all, ..*self };
-        plain.store(targets, values, next, &mut |shared, frame| {
+        let (slots, values) = stored(targets, values);
+        product(&values, self.keep, &mut |values| {
+            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+            slots.iter().zip(values).for_each(|(slot, value)| put(*slot, Some(*value), &mut shared, &mut frame));
             let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
-            if !self.runner.values(constraint, &scope).contains(&1) {
-                return;
+            if self.runner.values(constraint, &scope).contains(&1) {
+                let values: Vec<_> = values.iter().map(|&value| vec![value]).collect();
+                let targets: Vec<_> = slots.iter().map(|&slot| Some(slot)).collect();
+                self.store(&targets, &values, next, found);
             }
-            let stored = |slot: &Slot| {
-                let values = self.runner.read(*slot, self.frame.procedure, &shared, &frame.locals);
-                self.keep.stored(self.frame.procedure, next, *slot, values)
-            };
-            let slots: Vec<_> = targets.iter().flatten().copied().collect();
-            let choices: Vec<_> = slots.iter().map(stored).collect();
-            product(&choices, self.keep, &mut |values| {
-                let (mut shared, mut frame) = (shared.clone(), frame.clone());
-                slots.iter().zip(values).for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
-                found(shared, Effect::Become(frame));
-            });
         });
     }
 
@@ -595,6 +568,11 @@ impl Step<'_, '_> {
             });
         });
     }
+}
+
+/// What is stored, and where: some results are not wanted.
+fn stored(targets: &[Place], values: &[Vec<u32>]) -> (Vec<Slot>, Vec<Vec<u32>>) {
+    targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values.clone()))).unzip()
 }
 
 fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {

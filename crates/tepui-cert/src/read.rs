@@ -1,4 +1,4 @@
-//! What both text forms share: lines with their numbers, numbers, patterns, and the error that names a line.
+//! What all text forms share where they are read: lines with their numbers, numbers, patterns, and the error that names a line.
 
 use std::fmt;
 
@@ -22,12 +22,6 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The text with its seal: a last line that holds the digest of all lines before it.
-pub(crate) fn sealed(body: &str) -> String {
-    let seal = Digest::of(body.as_bytes());
-    format!("{body}end {seal}\n")
-}
-
 /// Before anything is unfolded: the last line must hold the digest of all lines before it.
 pub(crate) fn check_seal(text: &str) -> Result<(), Unreadable> {
     let (body, last) = match text.trim_end().rfind('\n') {
@@ -39,11 +33,6 @@ pub(crate) fn check_seal(text: &str) -> Result<(), Unreadable> {
     }
     let message = "the text is incomplete or was changed: its last line is not the digest of the lines before";
     Err(Unreadable { line: text.lines().count(), message: message.to_owned() })
-}
-
-/// A remark as it may stand behind a `#`: on one line.
-pub(crate) fn comment_text(remark: &str) -> String {
-    remark.replace(['\n', '\r'], " ")
 }
 
 /// Walks through the lines of a text; comments (`#` to the end of the line) and blank lines are skipped.
@@ -122,16 +111,6 @@ fn clip(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(40).chain(['…']).collect() }
 }
 
-/// Writes a property: its name, then one line for each pattern, `*` for anything.
-pub(crate) fn write_property(out: &mut String, property: &Property) {
-    let part = |part: Option<u32>| part.map_or("*".to_owned(), |number| number.to_string());
-    out.push_str(&format!("property {}\n", property.name));
-    for pattern in &property.never {
-        let tops: Vec<_> = pattern.tops.iter().map(|top| part(top.map(|symbol| symbol.0))).collect();
-        out.push_str(&format!("never {} | {}\n", part(pattern.shared.map(|shared| shared.0)), tops.join(" ")));
-    }
-}
-
 /// Reads a property whose name was read already.
 pub(crate) fn read_patterns(lines: &mut Lines<'_>, name: &str) -> Result<Property, Unreadable> {
     let mut property = Property { name: name.to_owned(), never: Vec::new() };
@@ -158,12 +137,6 @@ pub(crate) fn read_list<T>(
         items.push(read(lines, line)?);
     }
     Ok(items)
-}
-
-/// Values, `-` where there is none.
-pub(crate) fn values_text(numbers: &[Option<u32>]) -> String {
-    let number = |number: &Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
-    format!(": {}", numbers.iter().map(number).collect::<Vec<_>>().join(" "))
 }
 
 /// Reads values.

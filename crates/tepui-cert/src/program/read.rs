@@ -1,83 +1,13 @@
-//! Certificates about programs: inductive sets of views of the source.
-//!
-//! A certificate says what it keeps: which shared variables, and for each position of a procedure which local ones. It
-//! has a table of shared states, with a value for each variable that is kept, and one of [`Frame`]s: a position of a
-//! procedure with values, and what is going on there. Lemmas are those of [pushdown proofs](crate::pushdown), over the
-//! numbers of these tables: the n-th shared state is n - 1, the n-th frame is the symbol n, and 0 is the end of a stack.
-//!
-//! What is not in the tables a thread must pass without being seen. The steps of the program are nowhere in a
-//! certificate: the checker takes them from the interpreter.
+//! How certificates about programs are read.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use tepui_model::Digest;
-use tepui_model::program::step::{Frame, Stage, Value};
+use tepui_model::program::step::Frame;
 use tepui_model::program::{Goal, Property};
 
+use super::{Certificate, Kept, Positions, STAGES};
 use crate::pushdown::{Lemma, Regular};
-use crate::text::{Lines, Unreadable, check_seal, read_list, read_values, sealed, values_text};
-
-/// A proof about a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Certificate {
-    /// The program.
-    pub program: Digest,
-    /// What is proved; nothing, if the proof is only that the views of the last lemma are all there are.
-    pub properties: Vec<Property>,
-    /// Which values are told apart.
-    pub kept: Kept,
-    /// The shared states.
-    pub shared: Vec<Vec<Value>>,
-    /// The frames.
-    pub frames: Vec<Frame>,
-    /// The lemmas, each relative to those before it.
-    pub lemmas: Vec<Lemma>,
-    /// Regular sets, instead of lemmas.
-    pub regular: Option<Regular>,
-}
-
-/// Which variables are kept, by number, in ascending order.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Kept {
-    /// The shared ones.
-    pub shared: Vec<usize>,
-    /// For each procedure, and positions of it, the local ones; none, where a position is not mentioned.
-    pub locals: Vec<Positions>,
-    /// The same while a frame waits at that position for results that it stores.
-    pub storing: Vec<Positions>,
-}
-
-/// Variables that are kept at positions of a procedure.
-pub type Positions = BTreeMap<usize, Vec<usize>>;
+use crate::read::{Lines, Unreadable, check_seal, read_list, read_values};
 
 impl Certificate {
-    /// The first line.
-    pub const HEAD: &'static str = "tepui certificate of a program 1";
-
-    /// The text form.
-    pub fn to_text(&self) -> String {
-        let mut out = format!("{}\nprogram {}\n", Self::HEAD, self.program);
-        for property in &self.properties {
-            let _ = writeln!(out, "property {}", property.name);
-            for goal in &property.never {
-                let _ = match goal {
-                    Goal::Failure(procedure, position) => writeln!(out, "never fails {procedure} {position}"),
-                    Goal::Reached(procedure, position) => writeln!(out, "never reaches {procedure} {position}"),
-                    Goal::Deadlock => writeln!(out, "never stuck"),
-                };
-            }
-        }
-        self.kept.write(&mut out);
-        let _ = writeln!(out, "shared {}", self.shared.len());
-        self.shared.iter().for_each(|values| out.push_str(&format!("{}\n", values_text(values))));
-        let _ = writeln!(out, "frames {}", self.frames.len());
-        self.frames.iter().for_each(|frame| write_frame(&mut out, frame));
-        self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
-        self.regular.iter().for_each(|regular| regular.write(&mut out));
-        sealed(&out)
-    }
-
     /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
         let mut lines = Lines::new(text);
@@ -107,18 +37,6 @@ impl Certificate {
 }
 
 impl Kept {
-    fn write(&self, out: &mut String) {
-        let _ = writeln!(out, "keeps : {}", numbers_text(&self.shared));
-        for (procedure, (locals, storing)) in self.locals.iter().zip(&self.storing).enumerate() {
-            let _ = writeln!(out, "procedure {procedure}");
-            for (word, lists) in [("at", locals), ("storing", storing)] {
-                for (position, kept) in lists {
-                    let _ = writeln!(out, "{word} {position} : {}", numbers_text(kept));
-                }
-            }
-        }
-    }
-
     fn read(lines: &mut Lines<'_>) -> Result<Self, Unreadable> {
         let shared = lines.expect("keeps")?;
         let shared = shared.strip_prefix(':').ok_or_else(|| lines.error("expected `keeps : VARIABLES`"))?;
@@ -146,10 +64,6 @@ fn read_positions(lines: &mut Lines<'_>, word: &str) -> Result<Positions, Unread
     Ok(positions)
 }
 
-fn numbers_text(numbers: &[usize]) -> String {
-    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
-}
-
 fn read_numbers(lines: &Lines<'_>, text: &str) -> Result<Vec<usize>, Unreadable> {
     text.split_ascii_whitespace().map(|number| lines.number(number)).collect()
 }
@@ -166,20 +80,6 @@ fn read_goals(lines: &mut Lines<'_>) -> Result<Vec<Goal>, Unreadable> {
         });
     }
     Ok(goals)
-}
-
-const STAGES: [(Stage, &str); 4] =
-    [(Stage::Running, "runs"), (Stage::Asleep, "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
-
-fn write_frame(out: &mut String, frame: &Frame) {
-    let stage = STAGES.iter().find(|(stage, _)| *stage == frame.stage).map_or("", |(_, word)| word);
-    let _ = write!(out, "{stage} {} {}", frame.procedure, frame.position);
-    for (flag, word) in [(frame.root, "root"), (frame.under, "under"), (frame.insists, "insists")] {
-        if flag {
-            let _ = write!(out, " {word}");
-        }
-    }
-    let _ = writeln!(out, " {}", values_text(&frame.locals));
 }
 
 fn read_frame(lines: &Lines<'_>, text: &str) -> Result<Frame, Unreadable> {

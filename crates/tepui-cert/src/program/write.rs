@@ -1,0 +1,63 @@
+//! How certificates about programs are written.
+
+use std::fmt::Write as _;
+
+use tepui_model::program::Goal;
+use tepui_model::program::step::Frame;
+
+use super::{Certificate, Kept, STAGES};
+use crate::write::{sealed, values_text};
+
+impl Certificate {
+    /// The text form.
+    pub fn to_text(&self) -> String {
+        let mut out = format!("{}\nprogram {}\n", Self::HEAD, self.program);
+        for property in &self.properties {
+            let _ = writeln!(out, "property {}", property.name);
+            for goal in &property.never {
+                let _ = match goal {
+                    Goal::Failure(procedure, position) => writeln!(out, "never fails {procedure} {position}"),
+                    Goal::Reached(procedure, position) => writeln!(out, "never reaches {procedure} {position}"),
+                    Goal::Deadlock => writeln!(out, "never stuck"),
+                };
+            }
+        }
+        self.kept.write(&mut out);
+        let _ = writeln!(out, "shared {}", self.shared.len());
+        self.shared.iter().for_each(|values| out.push_str(&format!("{}\n", values_text(values))));
+        let _ = writeln!(out, "frames {}", self.frames.len());
+        self.frames.iter().for_each(|frame| write_frame(&mut out, frame));
+        self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
+        self.regular.iter().for_each(|regular| regular.write(&mut out));
+        sealed(&out)
+    }
+}
+
+impl Kept {
+    fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "keeps : {}", numbers_text(&self.shared));
+        for (procedure, (locals, storing)) in self.locals.iter().zip(&self.storing).enumerate() {
+            let _ = writeln!(out, "procedure {procedure}");
+            for (word, lists) in [("at", locals), ("storing", storing)] {
+                for (position, kept) in lists {
+                    let _ = writeln!(out, "{word} {position} : {}", numbers_text(kept));
+                }
+            }
+        }
+    }
+}
+
+fn write_frame(out: &mut String, frame: &Frame) {
+    let stage = STAGES.iter().find(|(stage, _)| *stage == frame.stage).map_or("", |(_, word)| word);
+    let _ = write!(out, "{stage} {} {}", frame.procedure, frame.position);
+    for (flag, word) in [(frame.root, "root"), (frame.under, "under"), (frame.insists, "insists")] {
+        if flag {
+            let _ = write!(out, " {word}");
+        }
+    }
+    let _ = writeln!(out, " {}", values_text(&frame.locals));
+}
+
+fn numbers_text(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+}

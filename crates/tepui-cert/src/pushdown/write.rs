@@ -1,0 +1,101 @@
+//! How certificates of pushdown proofs are written.
+
+use std::fmt::Write as _;
+
+use tepui_model::pushdown::Symbol;
+
+use super::certificate::{Certificate, HEAD};
+use super::lemma::{Lemma, Rows};
+use super::regular::{Language, Regular};
+use crate::write::{sealed, write_property};
+
+impl Certificate {
+    /// The text form.
+    pub fn to_text(&self) -> String {
+        let mut out = format!("{HEAD}\nmodel {}\n", self.model);
+        self.properties.iter().for_each(|property| write_property(&mut out, property));
+        self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
+        self.regular.iter().for_each(|regular| regular.write(&mut out));
+        sealed(&out)
+    }
+}
+
+impl Lemma {
+    pub(crate) fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "lemma depth {} threads {}", self.depth, self.threads.len());
+        for (number, thread) in self.threads.iter().enumerate() {
+            if let Some(leader) = thread.like {
+                let _ = writeln!(out, "thread {} like {}", number + 1, leader.saturating_add(1));
+                continue;
+            }
+            let words: Vec<_> = thread.words.iter().map(|word| word_text(word)).collect();
+            let _ = writeln!(out, "thread {}\nwords {}", number + 1, words.join(" "));
+            for (word, below) in &thread.below {
+                let below: Vec<_> = below.iter().map(|symbol| symbol.0.to_string()).collect();
+                let _ = writeln!(out, "below {} : {}", word_text(word), below.join(" "));
+            }
+        }
+        let _ = writeln!(out, "views {}", self.views.len());
+        write_rows(out, &self.views.sorted());
+    }
+}
+
+impl Regular {
+    pub(crate) fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "regular threads {}", self.threads.len());
+        for (number, thread) in self.threads.iter().enumerate() {
+            if let Some(leader) = thread.like {
+                let _ = writeln!(out, "thread {} like {}", number + 1, leader.saturating_add(1));
+                continue;
+            }
+            let _ = writeln!(out, "thread {}", number + 1);
+            thread.languages.iter().for_each(|language| language.write(out));
+        }
+        let _ = writeln!(out, "rows {}", self.rows.len());
+        write_rows(out, &self.rows.sorted());
+    }
+}
+
+impl Language {
+    fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "language {}", self.states.len());
+        for edges in &self.states {
+            let edge = |(symbol, to): &(Symbol, Option<u32>)| match to {
+                Some(to) => format!(" {}>{to}", symbol.0),
+                None => format!(" {}", symbol.0),
+            };
+            let _ = writeln!(out, ":{}", edges.iter().map(edge).collect::<String>());
+        }
+    }
+}
+
+fn word_text(word: &[Symbol]) -> String {
+    word.iter().map(|symbol| symbol.0.to_string()).collect::<Vec<_>>().join(".")
+}
+
+/// Rows that differ in the last cell only share a line, and neighbouring last cells share a range.
+fn write_rows(out: &mut String, rows: &Rows) {
+    let last = rows.width() - 1;
+    let mut row = 0;
+    while row < rows.len() {
+        let prefix = &rows.get(row)[..last];
+        for cell in prefix {
+            let _ = write!(out, "{cell} ");
+        }
+        out.push(':');
+        while row < rows.len() && rows.get(row)[..last] == *prefix {
+            let first = rows.get(row)[last];
+            let mut end = first;
+            row += 1;
+            while row < rows.len()
+                && rows.get(row)[..last] == *prefix
+                && Some(rows.get(row)[last]) == end.checked_add(1)
+            {
+                end += 1;
+                row += 1;
+            }
+            let _ = if end > first { write!(out, " {first}-{end}") } else { write!(out, " {first}") };
+        }
+        out.push('\n');
+    }
+}

@@ -1,0 +1,60 @@
+//! What is said to people when a proof is refused. Nothing here has to be believed.
+
+use tepui_model::pushdown::Symbol;
+
+use super::{Checked, Move, Word};
+
+/// What things of a model are called.
+pub(crate) trait Show {
+    /// The name of a thread.
+    fn thread_name(&self, thread: usize) -> String;
+    /// A symbol, for people.
+    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String;
+    /// A shared state, for people.
+    fn show_shared(&self, shared: u32) -> String;
+    /// A state at the start, for people.
+    fn show_initial(&self, number: usize) -> String;
+    /// What is done, for people.
+    fn show_move(&self, thread: usize, step: &Move) -> String;
+}
+
+impl Checked<'_> {
+    /// Says what is wrong with a step of a thread, as its leader takes it.
+    pub(super) fn blame(
+        &self,
+        system: &impl Show,
+        row: &[u32],
+        (thread, step): (usize, &Move),
+        reason: &str,
+    ) -> String {
+        let leader = self.groups.leader(thread);
+        let taken = match thread == leader {
+            true => String::new(),
+            false => format!(", taken by {}", system.thread_name(thread)),
+        };
+        format!("at view {}, {}{taken}: {reason}", self.show(system, row), system.show_move(leader, step))
+    }
+
+    /// A row, for people.
+    pub(crate) fn show(&self, system: &impl Show, row: &[u32]) -> String {
+        self.show_with(system, row, (usize::MAX, &[]))
+    }
+
+    pub(super) fn show_with(&self, system: &impl Show, row: &[u32], (changed, word): (usize, Word<'_>)) -> String {
+        let word = |thread: usize| if thread == changed { word } else { self.word(thread, row[thread + 1]) };
+        let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(system, thread, word(thread))).collect();
+        format!("{}|{}", system.show_shared(row[0]), words.join(","))
+    }
+}
+
+/// A word for people: from bottom to top, as stacks are written, with `..` where more may lie below.
+pub(super) fn show_word(system: &impl Show, thread: usize, word: &[Symbol]) -> String {
+    let name = |symbol: &Symbol| system.show_symbol(thread, *symbol);
+    match word.split_last() {
+        Some((last, upper)) if last.is_bottom() && !upper.is_empty() => {
+            upper.iter().rev().map(name).collect::<Vec<_>>().join(".")
+        }
+        Some((last, [])) if last.is_bottom() => "-".to_owned(),
+        _ => ["..".to_owned()].into_iter().chain(word.iter().rev().map(name)).collect::<Vec<_>>().join("."),
+    }
+}
