@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Mistakes in the compiler of programs, in its reductions and in the way back to the source, one at a time.
+"""Mistakes in the compiler of programs, in its reductions, in the product of threads that meet and in the ways back, one at a time.
 
 None of that has to be believed: a mistake there must cost an answer, and never give a wrong one. Each mutant below is a
 piece of text that is replaced by another. The tree is copied, the mutant is built, and random programs are verified and
 compared with the second reading (tests/tests/second_reading.rs). A mutant is caught if the checker refuses a certificate or
 the interpreter cannot follow a trace ("not believed"); if a verdict is wrong, the checker has failed.
 
-usage: tests/mutants/run.py [--programs N] [--only NAME] [--list]
+usage: tests/mutants/run.py [--programs N] [--only NAME]... [--list]
 """
 
 import argparse
@@ -30,7 +30,7 @@ MUTANTS = [
     ("forget-what-is-live-after-a-call", COMPILE + "variables.rs", "                    let after = live[flows[number].next[position]];", "                    let after = live[flows[number].next[position]] & 1;"),
     ("forget-what-is-enforced", COMPILE + "variables.rs", "    let always = procedure.enforced.as_ref().map_or(0, |condition| read(&[condition]));", "    let always = 0;"),
     ("forget-a-constraint", COMPILE + "variables.rs", "                (all(values) | read(&constraint), written(layout, targets))", "                { let _ = &constraint; (all(values), written(layout, targets)) }"),
-    ("constant-although-assigned", COMPILE + "variables.rs", "            Action::Lock(slot) => refute(&Some(*slot), Some(1)),", "            Action::Lock(_) => {}"),
+    ("constant-although-assigned", COMPILE + "variables.rs", "                    refute(target, if let Expression::Value(value, _) = value { Some(*value) } else { None });", "                    if !matches!(value, Expression::Value(..)) {\n                        refute(target, None);\n                    }"),
     # Running on.
     ("pass-a-shared-read", COMPILE + "settle.rs", "        Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),", "        Action::If(..) | Action::While(..) => true,\n        Action::Assert(condition) => local(condition),"),
     ("pass-a-shared-write", COMPILE + "settle.rs", "            targets.iter().all(own) && values.iter().all(local)", "            { let _ = own; let _ = targets; values.iter().all(local) }"),
@@ -41,7 +41,6 @@ MUTANTS = [
     ("pass-a-failing-assertion", COMPILE + "settle.rs", "            Action::Assert(condition) => reads_shared(condition) || self.fails_at(condition, point),", "            Action::Assert(condition) => reads_shared(condition) && self.fails_at(condition, point),"),
     ("pass-a-label", COMPILE + "settle.rs", "            && !watched()\n", "            && (true || !watched())\n"),
     ("pass-enforce", COMPILE + "settle.rs", "            && self.program.procedures[procedure].enforced.is_none();", "            && (true || self.program.procedures[procedure].enforced.is_none());"),
-    ("started-threads-do-not-run-on", COMPILE + "steps.rs", "        let points = points.into_iter().flat_map(|point| self.run_on((shared, Mode::Calm), point));", "        let points = points.into_iter().map(|point| ((shared, Mode::Calm), self.tidy(point)));"),
     # Calls.
     ("results-in-the-wrong-order", COMPILE + "steps.rs", "        let results: Vec<_> = (0..kinds.len()).map(|number| layout.get(results, number)).collect();", "        let results: Vec<_> = (0..kinds.len()).rev().map(|number| layout.get(results, number)).collect();"),
     ("results-are-lost", COMPILE + "steps.rs", "        let (shared, locals) = self.store(&scope, targets, &results);\n        let point = Point { locals, insists", "        let (_, locals) = self.store(&scope, targets, &results);\n        let point = Point { locals, insists"),
@@ -49,6 +48,7 @@ MUTANTS = [
     ("callee-keeps-the-arguments-of-another", COMPILE + "steps.rs", "                    for callee in self.entered(*called, &arguments, false, under, point.insists) {", "                    for callee in self.entered(*called, &vec![0; arguments.len()], false, under, point.insists) {"),
     # Starting.
     ("one-thread-less", COMPILE + "setup.rs", "                self.started.extend(std::iter::repeat_n(thread, (*count).min(u32::from(u16::MAX) + 1) as usize));", "                self.started.extend(std::iter::repeat_n(thread, (*count).min(1) as usize));"),
+    ("arguments-of-another", COMPILE + "steps.rs", "            true => self.first(first.procedure as usize, &self.arguments(&first)),", "            true => self.first(first.procedure as usize, &vec![0; self.arguments(&first).len()]),"),
     ("main-ends-too-soon", COMPILE + "setup.rs", "        setup.main = (!ends).then_some(first);", "        let _ = ends; setup.main = None;"),
     ("initial-values-of-main-are-lost", COMPILE + "mod.rs", "        program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);", "        let _ = &setup.shared;"),
     ("a-place-too-many", COMPILE + "pairs.rs", "                Mode::Starting { count, .. } if (from.live + count) as usize > places => {", "                Mode::Starting { count, .. } if (from.live + count) as usize > places + 1 => {"),
@@ -65,7 +65,24 @@ MUTANTS = [
     ("rows-are-dropped", "crates/tepui/src/certify.rs", "        translated.sort_unstable();\n        translated.dedup();\n        let mut views", "        translated.sort_unstable();\n        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let mut views"),
     ("below-is-dropped", "crates/tepui/src/certify.rs", "        lower.extend(rest.map(|rest| (word, rest, symbols)));", "        lower.extend(rest.filter(|_| symbols.len() > 1).map(|rest| (word, rest, symbols)));"),
     ("different-kinds-are-alike", COMPILE + "model.rs", "        self.tell_kinds_apart(&mut symbols);", "        let _ = Self::tell_kinds_apart;"),
+    ("alike-although-they-start-apart", "crates/tepui-engines/src/pushdown/compiled.rs", "        let labels: Vec<_> = self.kind_of.iter().zip(&self.model.init().stacks).collect();", "        let labels: Vec<_> = self.kind_of.iter().collect();"),
     ("a-chain-of-blocks-is-cut", COMPILE + "steps.rs", "            let Some(&first) = block.first() else { return false };\n            at = first;", "            let Some(&first) = block.first() else { return false };\n            return first == position;"),
+]
+
+
+PRODUCT = "crates/tepui-engines/src/rendezvous/product/"
+
+# The product of threads that meet, and the way back to them.
+PRODUCT_MUTANTS = [
+    ("a-thread-that-is-needed-is-forgotten", PRODUCT + "mod.rs", "        thread.knows.iter().for_each(|action| needed[action.0 as usize].push(number));", "        thread.knows.iter().filter(|action| needed[action.0 as usize].is_empty()).copied().collect::<Vec<_>>().iter().for_each(|action| needed[action.0 as usize].push(number));"),
+    ("the-floor-is-popped", PRODUCT + "mod.rs", "        let symbols = rule.right.len() + usize::from(rule.top.is_bottom());", "        let symbols = rule.right.len().max(usize::from(rule.top.is_bottom()));"),
+    ("the-control-state-is-lost-by-a-return", PRODUCT + "mod.rs", "        let top = self.frame(Frame::Top(control, symbol, below));\n        self.add((phase, Frame::Under(symbol, below))", "        let top = self.frame(Frame::Top(Control(0), symbol, below));\n        self.add((phase, Frame::Under(symbol, below))"),
+    ("automata-stand-still", PRODUCT + "mod.rs", "                let above = self.places.above(below, lower);", "                let above = below;"),
+    ("the-wrong-symbol-on-top", PRODUCT + "mod.rs", "                    2 => (after, Frame::Top(rule.to, word[0], above)),", "                    2 => (after, Frame::Top(rule.to, word[1], above)),"),
+    ("nobody-answers-queries", PRODUCT + "mod.rs", "                if locals[self.thread].as_ref().is_none_or(meant) {", "                if locals[self.thread].as_ref().is_some_and(meant) && self.thread > 0 {"),
+    ("rows-of-the-product-are-dropped", PRODUCT + "certificate.rs", "        rows.insert(cells);", "        if rows.len() < 3 {\n            rows.insert(cells);\n        }"),
+    ("below-of-the-product-is-dropped", PRODUCT + "certificate.rs", "                below.entry(word).or_default().extend(symbols.iter().filter_map(|&symbol| frames.symbol(symbol)));", "                below.entry(word).or_default().extend(symbols.iter().take(1).filter_map(|&symbol| frames.symbol(symbol)));"),
+    ("automata-of-others", PRODUCT + "certificate.rs", "        let nodes = self.columns.iter().map(|&column| place[column]).collect();", "        let nodes = self.columns.iter().map(|_| place[0]).collect();"),
 ]
 
 
@@ -81,13 +98,20 @@ def apply(tree, mutant):
     return path, content
 
 
-def judge(tree, programs):
+def judge(tree, programs, product):
     """Whether the tests notice, and how: groups of differences."""
     # A target folder of its own: cargo takes crates at the same place of two trees for the same.
     environment = dict(os.environ, TEPUI_RANDOM_PROGRAMS=str(programs), CARGO_TARGET_DIR=os.path.join(tree, "target"))
-    command = ["cargo", "test", "--offline", "-p", "tepui-tests", "--test", "second_reading", "two_readings_agree"]
+    tests = ["rendezvous", "views::what_is_accepted_is_right"] if product else ["second_reading", "two_readings_agree"]
+    command = ["cargo", "test", "--offline", "-p", "tepui-tests", "--test", *tests]
     result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     output = result.stdout + result.stderr
+    if product and result.returncode != 0:
+        told = re.findall(r"panicked at .*\n(.*)", output)
+        if any("SelfCheckFailed" in line for line in told):
+            return "caught", [told[0][:150]]
+        if any("accepted" in line for line in told):
+            return "WRONG VERDICT", told
     groups = re.findall(r"^=== (.*?): seeds \[([^\]]*)\]", output, re.M)
     if result.returncode == 0:
         return "SURVIVED", []
@@ -102,10 +126,10 @@ def judge(tree, programs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=600)
-    parser.add_argument("--only")
+    parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    chosen = [mutant for mutant in MUTANTS if arguments.only in (None, mutant[0])]
+    chosen = [mutant for mutant in MUTANTS + PRODUCT_MUTANTS if not arguments.only or mutant[0] in arguments.only]
     if arguments.list:
         for name, file, _, _ in chosen:
             print(f"{name:45} {file}")
@@ -116,7 +140,7 @@ def main():
         verdicts = {}
         for mutant in chosen:
             path, content = apply(tree, mutant)
-            verdict, details = judge(tree, arguments.programs)
+            verdict, details = judge(tree, arguments.programs, mutant in PRODUCT_MUTANTS)
             verdicts.setdefault(verdict, []).append(mutant[0])
             print(f"{mutant[0]:45} {verdict}", *details, sep="\n    ", flush=True)
             with open(path, "w", encoding="utf-8") as target:

@@ -1,6 +1,7 @@
 //! Random Boolean programs, as text: plain ones, and ones that use all that the dialects have.
 
 mod expressions;
+mod idioms;
 mod jumps;
 mod plain;
 mod procedures;
@@ -36,14 +37,14 @@ pub fn write(rng: &mut Rng) -> Random {
     };
     let mut writer = Writer::new(rng, dialect);
     writer.program();
-    let (text, mut known) = (writer.text, writer.known);
+    let (text, mut known, enforces) = (writer.text, writer.known, writer.enforces);
     let ambiguous = read(&text, dialect).is_ok_and(|reading| reading.ambiguous);
     let forced = ambiguous || dialect == Dialect::Getafix || rng.bool();
     rng.shuffle(&mut known);
     known.truncate(rng.usize(..=2));
     known.sort();
     known.dedup();
-    Random { text, dialect, forced, labels: known, deadlock: rng.usize(..3) == 0 }
+    Random { text, dialect, forced, labels: known, deadlock: rng.usize(..3) == 0 || (enforces && rng.bool()) }
 }
 
 /// A comment that looks like the end of something.
@@ -93,6 +94,8 @@ struct Writer<'r> {
     sleeping: bool,
     /// How many further threads may be started.
     starts: usize,
+    /// Whether some procedure enforces something.
+    enforces: bool,
     /// All labels.
     known: Vec<String>,
     /// The number of the next label that is called after its number.
@@ -107,6 +110,10 @@ struct Now {
     number: usize,
     locals: Vec<Variable>,
     results: Vec<Kind>,
+    /// Whether a single statement is wanted.
+    only: bool,
+    /// A variable that is there to be returned.
+    returned: Option<String>,
     /// How many statements may still be written.
     left: usize,
     /// Where its statements begin.
@@ -143,6 +150,7 @@ impl<'r> Writer<'r> {
             bracketed,
             sleeping,
             starts,
+            enforces: false,
             known: Vec::new(),
             label: 0,
             now: Now::default(),

@@ -171,12 +171,16 @@ impl Writer<'_> {
         }
         let parameters = self.procedures.get(self.now.number).map_or(0, |signature| signature.parameters.len());
         let locals = self.now.locals[parameters..].to_vec();
-        let enforced = self.one_in(6).then(|| self.boolean());
+        let enforced = self.one_in(6).then(|| self.enforced());
         let before = self.one_in(2);
         if let (Some(condition), true) = (&enforced, before) {
             self.put(&format!("enforce {condition};"));
         }
         self.declare(&locals);
+        if self.now.results.first() == Some(&Kind::Boolean) && self.one_in(2) {
+            self.put("decl out;");
+            self.now.returned = Some("out".to_owned());
+        }
         if let (Some(condition), false) = (&enforced, before) {
             self.put(&format!("enforce {condition};"));
         }

@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One statement that has no blocks, and that is one statement whatever follows.
+    /// A statement that has no blocks, or a few that belong together.
     pub(super) fn simple(&mut self) {
         match self.rng.usize(..24) {
             12 | 18 | 21 if self.sleeping => {
@@ -73,9 +73,12 @@ impl Writer<'_> {
                 self.put(&format!("{word}{};", spaced(&condition)));
             }
             19 | 20 if self.braces() => {
-                let name = self.lockable().unwrap_or_default();
-                let word = self.pick(&["lock", "unlock", "unlock"]);
-                self.put(&if name.is_empty() { "skip;".to_owned() } else { format!("{word}({name});") });
+                let Some(name) = self.lockable() else { return self.put("skip;") };
+                match self.pick(&["lock", "unlock", "unlock", "guarded", "guarded"]) {
+                    "guarded" if !self.now.only => self.put_guarded(&name),
+                    "guarded" => self.put(&format!("lock({name});")),
+                    word => self.put(&format!("{word}({name});")),
+                }
             }
             22 => {
                 let end = if self.braces() { "exit;" } else { "end_thread;" };
@@ -93,6 +96,13 @@ impl Writer<'_> {
             }
             _ => self.assignment(),
         }
+    }
+
+    /// The same, where there must not be another one.
+    fn only(&mut self) {
+        self.now.only = true;
+        self.simple();
+        self.now.only = false;
     }
 
     /// A variable that can be locked: a shared one.
@@ -185,7 +195,8 @@ impl Writer<'_> {
         if targets.is_empty() && self.one_in(5) && self.async_call() {
             self.put_async_label();
         }
-        self.put(&format!("{targets}{}({arguments});", signature.name));
+        self.put(&format!("{}{}({arguments});", stored(&targets), signature.name));
+        self.look_at_results(&targets);
     }
 
     /// Whether a call may be made to start a thread.
@@ -196,9 +207,9 @@ impl Writer<'_> {
     }
 
     /// Where the results of a call go, if anywhere.
-    fn results(&mut self, signature: &Signature) -> String {
+    fn results(&mut self, signature: &Signature) -> Vec<String> {
         if self.one_in(5) {
-            return String::new();
+            return Vec::new();
         }
         let mut targets: Vec<String> = Vec::new();
         for &kind in &signature.results {
@@ -206,7 +217,7 @@ impl Writer<'_> {
             let unwanted = self.one_in(4);
             targets.push(variable.filter(|_| !unwanted).unwrap_or("_".to_owned()));
         }
-        if targets.is_empty() { String::new() } else { format!("{} := ", targets.join(", ")) }
+        targets
     }
 
     /// A call of this procedure in which the first parameter is 0, where it is 1.
@@ -222,13 +233,15 @@ impl Writer<'_> {
         let first = if self.one_in(5) { "*" } else { "0" };
         self.put(&format!("if ({parameter}) {then}"));
         self.labels();
-        self.put(&format!("{targets}{}({first}{});", signature.name, others.concat()));
+        self.put(&format!("{}{}({first}{});", stored(&targets), signature.name, others.concat()));
         self.end_block(end);
     }
 
     pub(super) fn put_return(&mut self) {
         let results = self.now.results.clone();
-        let values: Vec<_> = results.iter().map(|&kind| self.value(kind)).collect();
+        let returned = self.put_returned();
+        let mut values: Vec<_> = results.iter().map(|&kind| self.value(kind)).collect();
+        values.iter_mut().zip(returned).for_each(|(value, returned)| *value = returned);
         let space = if values.is_empty() { "" } else { " " };
         self.put(&format!("return{space}{};", values.join(", ")));
     }
@@ -293,7 +306,7 @@ impl Writer<'_> {
     fn braces_or_one(&mut self, depth: usize) {
         if self.one_in(4) {
             self.labels();
-            return if self.one_in(6) { self.put(";") } else { self.simple() };
+            return if self.one_in(6) { self.put(";") } else { self.only() };
         }
         self.put("{");
         self.block(depth);
@@ -307,7 +320,7 @@ impl Writer<'_> {
         self.put("atomic");
         if self.one_in(5) {
             self.labels();
-            if self.one_in(4) { self.put(";") } else { self.simple() }
+            if self.one_in(4) { self.put(";") } else { self.only() }
         } else if self.one_in(6) {
             self.put("{");
             self.labels();
@@ -340,6 +353,11 @@ impl Writer<'_> {
             self.put("skip;");
         }
     }
+}
+
+/// The beginning of a call whose results go to some variables.
+fn stored(targets: &[String]) -> String {
+    if targets.is_empty() { String::new() } else { format!("{} := ", targets.join(", ")) }
 }
 
 /// A condition, with a space before it if it has no brackets.

@@ -26,19 +26,21 @@ impl Parser {
         }
     }
 
-    /// A statement is added to a block. The labels of an empty one are those of what follows it.
+    /// A statement is added to a block; an empty one, if it has a label.
     fn statement_or_nothing(&mut self, labels: Vec<String>, block: &mut Block) -> Parsed<()> {
         if self.takes(";") {
             self.count("empty statement");
             if !labels.is_empty() {
                 self.count("label on empty statement");
+                block.statements.push(Statement {
+                    labels,
+                    line: self.line(),
+                    action: change(Vec::new(), Vec::new(), None),
+                });
             }
-            block.last.extend(labels);
             return Ok(());
         }
-        let mut statement = self.statement(labels)?;
-        statement.labels.splice(0..0, std::mem::take(&mut block.last));
-        block.statements.push(statement);
+        block.statements.push(self.statement(labels)?);
         Ok(())
     }
 

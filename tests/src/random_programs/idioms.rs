@@ -1,0 +1,59 @@
+//! What programs are written for: without these, a mistake that matters only to locks, results or what is enforced would
+//! show in one program of a thousand.
+
+use super::{Kind, Writer};
+
+impl Writer<'_> {
+    /// Something that depends on a result that a call has just stored.
+    pub(super) fn look_at_results(&mut self, targets: &[String]) {
+        let booleans = self.variables(Kind::Boolean);
+        let results: Vec<_> = targets.iter().filter(|name| booleans.contains(name)).cloned().collect();
+        if self.now.only || results.is_empty() || self.one_in(2) {
+            return;
+        }
+        let result = &results[self.rng.usize(..results.len())];
+        let not = self.pick(&["", "!"]);
+        let other = self.known();
+        let condition = self.pick(&["{}", "{} | {other}", "{} = {other}"]);
+        let condition = condition.replace("{}", &format!("{not}{result}")).replace("{other}", &other);
+        let word = self.pick(&["assert", "assert", "assume"]);
+        self.put(&format!("{word}({condition});"));
+    }
+
+    /// A variable that nobody reads but the end of the procedure, which returns it.
+    pub(super) fn put_returned(&mut self) -> Option<String> {
+        let name = self.now.returned.clone().filter(|_| !self.now.only)?;
+        let value = self.boolean();
+        self.put(&format!("{name} := {value};"));
+        Some(name)
+    }
+
+    /// A section that a lock guards, and of which somebody might see the middle.
+    pub(super) fn put_guarded(&mut self, lock: &str) {
+        self.put(&format!("lock({lock});"));
+        match self.variable(Kind::Boolean).filter(|name| name != lock) {
+            Some(name) => {
+                let before = self.constant();
+                let after = self.constant();
+                self.put(&format!("{name} := {before};"));
+                self.labels();
+                self.put(&format!("{name} := {after};"));
+                self.labels();
+                self.put(&format!("assert({name} = {after});"));
+            }
+            None => self.simple(),
+        }
+        self.put(&format!("unlock({lock});"));
+    }
+
+    /// What a procedure enforces: as a rule something that others can change.
+    pub(super) fn enforced(&mut self) -> String {
+        self.enforces = true;
+        let shared = self.shared[self.rng.usize(..self.shared.len())].clone();
+        let hidden = self.now.locals.iter().any(|local| local.name == shared.name);
+        match shared.kind == Kind::Boolean && !hidden && !self.one_in(3) {
+            true => format!("{}{}", self.pick(&["", "", "!"]), shared.name),
+            false => self.boolean(),
+        }
+    }
+}
