@@ -11,6 +11,7 @@ use tepui_lang::pushdown::{print_cpds, read_cpds};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_tests::random_programs;
+use tepui_tests::second::Dialect as Second;
 
 /// Names for the dialect with braces: keywords of the others, and words that other languages have.
 const WITH_BRACES: [&str; 22] = [
@@ -146,6 +147,28 @@ fn programs_with_begin_and_end_survive() {
         let text = renamed(&mut rng, &text, &WITH_WORDS);
         check(&text, &read(&text, Some(Dialect::Boppo)));
     }
+}
+
+/// Programs that use all that the dialects have; those of Getafix begin with a procedure that they do not have, besides `main`.
+#[test]
+fn programs_of_every_dialect_survive() {
+    let mut compared = [0; 4];
+    for seed in 0..1_500 {
+        let random = random_programs::write(&mut Rng::with_seed(seed));
+        let (number, dialect) = match random.dialect {
+            Second::Tepui => (0, Dialect::Tepui),
+            Second::Satabs => (1, Dialect::Satabs),
+            Second::Boppo => (2, Dialect::Boppo),
+            Second::Getafix => (3, Dialect::Getafix),
+        };
+        let source = Source::new("random", random.text.as_bytes());
+        let Ok(parsed) = read_program(&source, Some(dialect), &[]) else { continue };
+        let printed = print_program(&parsed.program);
+        let again = read(&printed, None);
+        assert_eq!(again.digest(), parsed.program.digest(), "seed {seed}\n{}\nprinted:\n{printed}", random.text);
+        compared[number] += 1;
+    }
+    assert!(compared.iter().all(|&count| count > 50), "{compared:?}");
 }
 
 /// A local variable that is called `lock` must not hide the shared one that is called `lock_`.

@@ -17,5 +17,5 @@ pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
 pub use certify::certify;
 pub use program::{Compiling, Verified, execution, gets_stuck, verify_program};
 pub use rendezvous::{applies_to_rendezvous, verify_rendezvous};
-pub use selfcheck::self_check;
+pub use selfcheck::{self_check, self_check_program};
 pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};

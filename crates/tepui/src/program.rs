@@ -57,6 +57,8 @@ pub struct Verified {
     pub outcome: Outcome,
     /// The model that it is about; where threads are created, the one with the most places.
     pub compiled: Option<Compiled>,
+    /// Models with fewer places, in which violations were found.
+    pub smaller: Vec<Compiled>,
     /// For each property the execution that violates it.
     pub executions: Vec<Option<Execution>>,
     /// The proof of what is safe, about the program itself.
@@ -149,9 +151,20 @@ pub fn verify_program(
             Err(why) => return Ok(Verified::nothing(&task, &unanswered(&why, budget))),
         };
         let outcome = answer(&compiled, compiling, options, budget);
-        return Ok(conclude(program, compiling, outcome, compiled, budget));
+        return Ok(conclude(program, compiling, outcome, (compiled, Vec::new()), budget));
     }
-    let mut engine = Creating { program, compiling, options, properties, places: 0, now: None, failed: None };
+    let traces = vec![None; properties.len()];
+    let mut engine = Creating {
+        program,
+        compiling,
+        options,
+        properties,
+        places: 0,
+        now: None,
+        traces,
+        smaller: Vec::new(),
+        failed: None,
+    };
     let mut outcome = drive(&mut engine, &task, &mut budget.clone());
     if let Some(why @ Uncompiled::Unsupported(_)) = engine.failed {
         return Err(why);
@@ -162,7 +175,7 @@ pub fn verify_program(
     outcome.engine = last.engine;
     outcome.stored = last.stored;
     outcome.remarks.extend(last.remarks);
-    Ok(conclude(program, compiling, outcome, compiled, budget))
+    Ok(conclude(program, compiling, outcome, (compiled, engine.smaller), budget))
 }
 
 /// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so.
@@ -209,7 +222,8 @@ impl Verified {
     }
 
     fn without_model(outcome: Outcome) -> Self {
-        Self { outcome, compiled: None, executions: Vec::new(), certificate: None, unreached: Vec::new() }
+        let (smaller, executions, unreached) = (Vec::new(), Vec::new(), Vec::new());
+        Self { outcome, compiled: None, smaller, executions, certificate: None, unreached }
     }
 }
 
@@ -232,7 +246,7 @@ fn conclude(
     program: &Program,
     compiling: &Compiling,
     mut outcome: Outcome,
-    compiled: Compiled,
+    (compiled, smaller): (Compiled, Vec<Compiled>),
     budget: &Budget,
 ) -> Verified {
     let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
@@ -250,7 +264,10 @@ fn conclude(
         let found = match &property.verdict {
             Verdict::Unsafe(refuted) => {
                 let trace = refuted.trace().as_pushdown();
-                trace.map(|trace| execution(program, &compiled, trace, &property.name, &stop))
+                trace.map(|trace| {
+                    let own = smaller.iter().find(|smaller| smaller.model.digest() == trace.model);
+                    execution(program, own.unwrap_or(&compiled), trace, &property.name, &stop)
+                })
             }
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         };
@@ -265,7 +282,8 @@ fn conclude(
     }
     let certified = certified(program, compiling, &mut outcome, &compiled, budget);
     let (certificate, unreached) = certified.unzip();
-    Verified { outcome, compiled: Some(compiled), executions, certificate, unreached: unreached.unwrap_or_default() }
+    let unreached = unreached.unwrap_or_default();
+    Verified { outcome, compiled: Some(compiled), smaller, executions, certificate, unreached }
 }
 
 /// Why a violation is not believed.
@@ -320,6 +338,10 @@ struct Creating<'a> {
     places: u32,
     /// The last answer, and what it is about.
     now: Option<(Outcome, Compiled)>,
+    /// For each property that is violated, how, and with how many places. It is not asked for again with more of them.
+    traces: Vec<Option<(tepui_cert::Trace, u32)>>,
+    /// The models before the last in which something was found to be violated.
+    smaller: Vec<Compiled>,
     failed: Option<Uncompiled>,
 }
 
@@ -331,6 +353,16 @@ impl Creating<'_> {
     fn verdict(&self, name: &str) -> Option<&Verdict> {
         let properties = &self.outcome()?.properties;
         properties.iter().find(|property| property.name == name).map(|property| &property.verdict)
+    }
+
+    /// The model with the places that there are now, and the properties that are open.
+    fn compile(&self, budget: &Budget) -> Result<Compiled, Uncompiled> {
+        let Compiled { model, legend } = self.compiling.compile_within(self.program, self.places, budget)?;
+        let violated =
+            |name: &str| self.properties.iter().zip(&self.traces).any(|(own, trace)| own == name && trace.is_some());
+        let open = model.properties().iter().filter(|property| !violated(&property.name)).cloned().collect();
+        let model = model.with_properties(open).map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
+        Ok(Compiled { model, legend })
     }
 
     /// Whether some execution wants more threads than there are places for; unknown, if a limit was in the way.
@@ -374,7 +406,7 @@ impl Engine for Creating<'_> {
 
     fn explore(&mut self, budget: &mut Budget) -> Round {
         self.places += 1;
-        let compiled = match self.compiling.compile_within(self.program, self.places, budget) {
+        let compiled = match self.compile(budget) {
             Ok(compiled) => compiled,
             Err(why) => {
                 let stopped = match budget.look() {
@@ -387,17 +419,17 @@ impl Engine for Creating<'_> {
         };
         let outcome = answer(&compiled, self.compiling, self.options, budget);
         let last = outcome.iterations.last().cloned();
-        let status = |name: &String| outcome.properties.iter().find(|p| p.name == *name).map(|p| p.verdict.status());
-        let violated = (0..self.properties.len()).filter(|&i| status(&self.properties[i]) == Some(Status::Unsafe));
-        let violated: Vec<_> = violated.collect();
+        for property in &outcome.properties {
+            let number = self.properties.iter().position(|name| *name == property.name);
+            if let (Some(number), Verdict::Unsafe(refuted)) = (number, &property.verdict) {
+                self.traces[number].get_or_insert((refuted.trace().clone(), self.places));
+            }
+        }
+        let violated = (0..self.properties.len()).filter(|&number| self.traces[number].is_some()).collect();
         let state_bytes = outcome.state_bytes;
-        self.now = Some((outcome, compiled));
-        let stopped = self.stop().or_else(|| {
-            // Traces belong to the model with these places, so that a violation is the end.
-            let ends = !violated.is_empty() && self.wants_more() != Some(false);
-            let why = "a violation was found; more threads were not tried for the other properties";
-            ends.then(|| Stop::GaveUp(why.to_owned()))
-        });
+        let before = self.now.replace((outcome, compiled));
+        let traced = self.traces.iter().flatten().any(|(_, places)| places + 1 == self.places);
+        self.smaller.extend(before.filter(|_| traced).map(|(_, compiled)| compiled));
         Round {
             states: last.as_ref().map_or(0, |last| last.states),
             views: last.as_ref().map_or(0, |last| last.views),
@@ -406,7 +438,7 @@ impl Engine for Creating<'_> {
             violated,
             exhausted: self.wants_more() == Some(false),
             test_due: self.wants_more() == Some(false),
-            stopped,
+            stopped: self.stop(),
             ..Round::default()
         }
     }
@@ -416,12 +448,12 @@ impl Engine for Creating<'_> {
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
-        let Some(Verdict::Unsafe(refuted)) = self.verdict(&self.properties[property]) else {
+        let Some((trace, places)) = &self.traces[property] else {
             return Err(Stop::GaveUp("the trace is missing".to_owned()));
         };
         // Within another bound, fewer threads may be enough if that is raised.
-        let bound = self.options.prove.then(|| Bound::on(&["threads"], &[self.places]));
-        Ok((refuted.trace().clone(), bound))
+        let bound = self.options.prove.then(|| Bound::on(&["threads"], &[*places]));
+        Ok((trace.clone(), bound))
     }
 
     fn views(&self) -> Vec<String> {

@@ -5,18 +5,52 @@ use tepui_cert::{Certificate, Trace};
 use tepui_check::{Cause, Rejected, check, replay};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_model::Model;
+use tepui_model::program::Program;
 
-/// Checks every answer; one that does not hold is turned into unknown, and the reason is returned.
+use crate::program::{Compiling, Verified};
+
+/// Checks every answer about a model; one that does not hold is turned into unknown, and the reason is returned.
 pub fn self_check(model: &Model, outcome: &mut Outcome) -> Result<(), String> {
-    let refuted = outcome.properties.iter().filter_map(|property| match &property.verdict {
-        Verdict::Unsafe(refuted) => Some(refuted.trace()),
-        Verdict::Safe(_) | Verdict::Unknown(_) => None,
-    });
-    let traces = refuted.map(|trace| check_trace(model, trace)).collect::<Result<Vec<_>, _>>();
+    let traces = traces(outcome).try_for_each(|trace| check_trace(model, trace));
     let proof = outcome.evidence();
     let proof = proof.map_or(Ok(()), |evidence| check_certificate(model, &evidence.certificate, outcome));
+    taken_back(outcome, traces, proof)
+}
+
+/// The same for answers about a program. Its traces are about models of it, which may have different numbers of places.
+pub fn self_check_program(program: &Program, compiling: &Compiling, verified: &mut Verified) -> Result<(), String> {
+    let Verified { outcome, compiled, smaller, certificate, .. } = verified;
+    let models: Vec<_> = compiled.iter().chain(smaller.iter()).map(|compiled| &compiled.model).collect();
+    let traces = traces(outcome).try_for_each(|trace| {
+        let own = models.iter().find(|model| model.digest() == trace.model());
+        let own = own.ok_or_else(|| "a trace is about no model of the program".to_owned())?;
+        check_trace(&Model::Pushdown((*own).clone()), trace)
+    });
+    let proof = certificate.as_ref().map_or(Ok(()), |certificate| {
+        let mut properties = compiling.properties(program);
+        properties.retain(|property| outcome.is_safe(&property.name));
+        match Certificate::from_text(&certificate.to_text()) {
+            Ok(Certificate::Program(read)) => tepui_check::program::check(program, &properties, &read, &|| false)
+                .map(|_| ())
+                .map_err(|rejected| format!("the certificate fails: {rejected}")),
+            Ok(_) => Err("the certificate does not survive being written and read".to_owned()),
+            Err(error) => Err(format!("the certificate is unreadable: {error}")),
+        }
+    });
+    taken_back(outcome, traces, proof)
+}
+
+fn traces(outcome: &Outcome) -> impl Iterator<Item = &Trace> {
+    outcome.properties.iter().filter_map(|property| match &property.verdict {
+        Verdict::Unsafe(refuted) => Some(refuted.trace()),
+        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+    })
+}
+
+/// Takes back the answers whose evidence does not hold.
+fn taken_back(outcome: &mut Outcome, traces: Result<(), String>, proof: Result<(), String>) -> Result<(), String> {
     let mut failed = Ok(());
-    for (result, status) in [(traces.map(|_| ()), Status::Unsafe), (proof, Status::Safe)] {
+    for (result, status) in [(traces, Status::Unsafe), (proof, Status::Safe)] {
         if let Err(why) = result {
             outcome.take_back(status, &Reason::SelfCheckFailed(why.clone()));
             failed = Err(why);

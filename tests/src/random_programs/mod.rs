@@ -37,10 +37,13 @@ pub fn write(rng: &mut Rng) -> Random {
     };
     let mut writer = Writer::new(rng, dialect);
     writer.program();
-    let (text, mut known, enforces) = (writer.text, writer.known, writer.enforces);
+    let Writer { text, mut known, favoured, enforces, .. } = writer;
     let ambiguous = read(&text, dialect).is_ok_and(|reading| reading.ambiguous);
     let forced = ambiguous || dialect == Dialect::Getafix || rng.bool();
     rng.shuffle(&mut known);
+    if rng.bool() {
+        known.splice(0..0, favoured);
+    }
     known.truncate(rng.usize(..=2));
     known.sort();
     known.dedup();
@@ -96,8 +99,9 @@ struct Writer<'r> {
     starts: usize,
     /// Whether some procedure enforces something.
     enforces: bool,
-    /// All labels.
+    /// All labels, and those of blocks that begin other blocks.
     known: Vec<String>,
+    favoured: Vec<String>,
     /// The number of the next label that is called after its number.
     label: usize,
     now: Now,
@@ -152,6 +156,7 @@ impl<'r> Writer<'r> {
             starts,
             enforces: false,
             known: Vec::new(),
+            favoured: Vec::new(),
             label: 0,
             now: Now::default(),
         }

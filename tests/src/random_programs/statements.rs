@@ -328,7 +328,9 @@ impl Writer<'_> {
         } else {
             self.put("{");
             if self.one_in(3) {
+                let before = self.known.len();
                 self.labels();
+                self.favoured.extend_from_slice(&self.known[before..]);
                 self.atomic(depth);
             }
             self.block(depth);

@@ -2,6 +2,7 @@
 //!
 //! Other dialects have other keywords, so a name may have to be changed. All names are changed by one map from old to new
 //! names that never maps two names to one: what was hidden by a declaration is still hidden by it, and nothing else is.
+//! The procedure with which a program begins is called `main` here, whatever it was called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,6 +10,9 @@ use std::fmt::Write as _;
 use super::Dialect;
 use super::parse::is_keyword;
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot, Variable};
+
+/// What the procedure is called with which a program begins.
+const MAIN: &str = "main";
 
 /// The program as text that reads back as the same program.
 pub fn print_program(program: &Program) -> String {
@@ -47,11 +51,14 @@ pub fn print_head(program: &Program, procedure: usize, position: usize) -> Strin
     }
 }
 
-/// New names for those that are keywords in this dialect: with as many marks as no other name has.
+/// New names for those that are keywords in this dialect, or `main` without being the beginning: with as many marks as no
+/// other name has.
 fn marked(program: &Program) -> BTreeMap<String, String> {
     let names = names(program);
     let (mut taken, mut marked) = (names.clone(), BTreeMap::new());
-    for name in names.into_iter().filter(|name| is_keyword(name, Dialect::Tepui)) {
+    let first = program.procedures.get(program.main).map(|procedure| &procedure.name).filter(|name| *name != MAIN);
+    let other_main = |name: &String| first.is_some() && name == MAIN;
+    for name in names.iter().filter(|name| is_keyword(name, Dialect::Tepui) || other_main(name)).cloned() {
         let mut new = format!("{name}_");
         while taken.contains(&new) || is_keyword(&new, Dialect::Tepui) {
             new.push('_');
@@ -59,6 +66,7 @@ fn marked(program: &Program) -> BTreeMap<String, String> {
         taken.insert(new.clone());
         marked.insert(name, new);
     }
+    marked.extend(first.map(|first| (first.clone(), MAIN.to_owned())));
     marked
 }
 

@@ -8,7 +8,6 @@ use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
 use tepui_lang::boolean::THREAD_LIMIT;
-use tepui_model::Model;
 use tepui_report::program::tell;
 use tepui_report::{bytes as bytes_text, count, grouped, visible};
 
@@ -76,7 +75,7 @@ fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
     };
     match checked {
         Ok(accepted) => {
-            let says = proves(&accepted, matches!(loaded.subject, Subject::Model(Model::Rendezvous(_))));
+            let says = proves(&accepted);
             Ok((accepted_of(&loaded, &says), Exit::Good))
         }
         Err(reason) => rejected_of(&loaded, &reason),
@@ -84,7 +83,7 @@ fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
 }
 
 /// What an accepted certificate proves, and how.
-fn proves(accepted: &Accepted, of_product: bool) -> String {
+fn proves(accepted: &Accepted) -> String {
     let claim = |properties: &[String]| {
         let names: Vec<_> = properties.iter().filter(|name| *name != THREAD_LIMIT).cloned().collect();
         (!names.is_empty()).then(|| format!("no schedule violates {}", names.join(", ")))
@@ -93,9 +92,8 @@ fn proves(accepted: &Accepted, of_product: bool) -> String {
         Accepted::Views(accepted) => {
             let others = || format!("no other than its {} views can be reached", grouped(accepted.views));
             let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
-            let product = if of_product { " of the product" } else { "" };
             let proves = claim(&accepted.properties).unwrap_or_else(others);
-            format!("{proves} ({lemmas}, {views}{product} of depth {})", accepted.depth)
+            format!("{proves} ({lemmas}, {views} of depth {})", accepted.depth)
         }
         Accepted::Regular { properties, rows, languages } => {
             let others = || "no states but those of its rows can be reached".to_owned();

@@ -197,18 +197,17 @@ fn run(
     let budget = Budget::unlimited();
     let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
     let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !invariant;
-    let mut answer = if asks_nothing { no_answer(loaded, &budget) } else { answer(loaded, options, &budget)? };
-    if let Some(model) = answer.model.as_ref().filter(|_| args.self_check) {
-        // A failed check shows in the verdict: the answers it concerns become unknown.
-        let _ = tepui::self_check(model, &mut answer.outcome);
-    }
-    let Answer { model, outcome, runs, legend, proof, about } = answer;
+    let answer = match asks_nothing {
+        true => no_answer(loaded, &budget),
+        false => answer(loaded, options, args.self_check, &budget)?,
+    };
+    let Answer { model, smaller, outcome, runs, legend, proof, about } = answer;
     // That there are places for all threads is no property of the program.
     let model = model.map(|model| model.restricted(|name| name != THREAD_LIMIT));
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
-    let written = write_files(model.as_ref(), &runs, args, (certificate, proof.as_ref()), &outcome);
+    let written = write_files((model.as_ref(), &smaller), &runs, args, (certificate, proof.as_ref()), &outcome);
     let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
     let asked = (certificate.is_some(), args.trace.is_some());
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
@@ -269,6 +268,8 @@ fn told_views(loaded: &Loaded, model: Option<&Model>, legend: Option<&Legend>, o
 struct Answer {
     /// None, if a program could not be compiled within the limits.
     model: Option<Model>,
+    /// Other models of a program that traces are about.
+    smaller: Vec<pushdown::Model>,
     outcome: Outcome,
     runs: Vec<Option<Run>>,
     legend: Option<Legend>,
@@ -292,7 +293,7 @@ fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
         let stuck = if may_block(program) { tepui::gets_stuck(program, compiling, None, budget) } else { Some(false) };
         About { stuck, ..About::default() }
     });
-    Answer { model: None, outcome, runs: Vec::new(), legend: None, proof: None, about }
+    Answer { model: None, smaller: Vec::new(), outcome, runs: Vec::new(), legend: None, proof: None, about }
 }
 
 /// The threads of a program, in words.
@@ -309,18 +310,23 @@ fn threads(compiled: &Compiled) -> String {
     }
 }
 
-fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer> {
+fn answer(loaded: &Loaded, options: &Options, self_check: bool, budget: &Budget) -> Result<Answer> {
     let LoadedProgram { program, source, compiling, .. } = match &loaded.subject {
         Subject::Program(program) => program,
         Subject::Model(model) => {
-            let outcome = match model {
+            let mut outcome = match model {
                 Model::Pushdown(model) => {
                     tepui::verify(model, options, budget).map_err(|missing| explain_matching(model, &missing))?
                 }
                 Model::Rendezvous(model) => tepui::verify_rendezvous(model, options, budget),
             };
+            if self_check {
+                // A failed check shows in the verdict: the answers it concerns become unknown.
+                let _ = tepui::self_check(model, &mut outcome);
+            }
             return Ok(Answer {
                 model: Some(model.clone()),
+                smaller: Vec::new(),
                 outcome,
                 runs: Vec::new(),
                 legend: None,
@@ -329,8 +335,11 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
             });
         }
     };
-    let Verified { outcome, compiled, executions, certificate, unreached } =
-        tepui::verify_program(program, compiling, options, budget)?;
+    let mut verified = tepui::verify_program(program, compiling, options, budget)?;
+    if self_check {
+        let _ = tepui::self_check_program(program, compiling, &mut verified);
+    }
+    let Verified { outcome, compiled, smaller, executions, certificate, unreached } = verified;
     let properties = compiling.properties(program);
     let about = compiled.as_ref().filter(|_| options.prove).map(|compiled| {
         let look = !compiling.deadlock && outcome.conclusive();
@@ -347,11 +356,12 @@ fn answer(loaded: &Loaded, options: &Options, budget: &Budget) -> Result<Answer>
         Some(Compiled { model, legend }) => (Some(Model::Pushdown(model)), Some(legend)),
         None => (None, None),
     };
-    Ok(Answer { model, outcome, runs, legend, proof: certificate, about })
+    let smaller = smaller.into_iter().map(|compiled| compiled.model).collect();
+    Ok(Answer { model, smaller, outcome, runs, legend, proof: certificate, about })
 }
 
 fn write_files(
-    model: Option<&Model>,
+    (model, smaller): (Option<&Model>, &[pushdown::Model]),
     runs: &[Option<Run>],
     args: &RunArgs,
     (certificate, proof): (Option<&Path>, Option<&program::Certificate>),
@@ -364,7 +374,7 @@ fn write_files(
     if let (Some(path), Some(model)) = (&args.trace, model) {
         let traces: String = match path.extension().is_some_and(|extension| extension == "json") {
             true => tepui_report::json::traces(model, outcome, runs),
-            false => outcome.properties.iter().filter_map(|p| trace_text(model, &p.verdict)).collect(),
+            false => outcome.properties.iter().filter_map(|p| trace_text((model, smaller), &p.verdict)).collect(),
         };
         if outcome.status() == Status::Unsafe {
             evidence::write(path, &traces)?;
@@ -376,10 +386,11 @@ fn write_files(
     Ok(())
 }
 
-fn trace_text(model: &Model, verdict: &Verdict) -> Option<String> {
+fn trace_text((model, smaller): (&Model, &[pushdown::Model]), verdict: &Verdict) -> Option<String> {
     let Verdict::Unsafe(refuted) = verdict else { return None };
     match (model, refuted.trace()) {
         (Model::Pushdown(model), Trace::Pushdown(trace)) => {
+            let model = smaller.iter().find(|smaller| smaller.digest() == trace.model).unwrap_or(model);
             Some(trace.to_text(|step| schedule::pushdown_comment(model, step)))
         }
         (Model::Rendezvous(model), Trace::Rendezvous(trace)) => {

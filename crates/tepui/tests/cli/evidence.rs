@@ -169,3 +169,24 @@ fn the_advice_of_a_report_about_a_selection_can_be_followed() {
     follow_the_advice("verify lock.cpds --target 'held|idle,idle' --certificate x.cert", 0);
     follow_the_advice("verify lock.cpds --target 'held|work,*' --trace x.trace", 1);
 }
+
+/// Threads are created, and each property is violated with another number of them.
+#[test]
+fn violations_with_different_numbers_of_threads_are_all_told() {
+    let room = Room::new();
+    room.write(
+        "steps.bp",
+        "decl a, b := 0;\nvoid one() { a := 1; }\nvoid two() { assert(!a) \"two\"; b := 1; }\n\
+         void three() { assert(!b) \"three\"; }\nvoid main() { assert(!a) \"main\"; thread one();\n\
+         if (*) { thread two(); if (*) { thread three(); } } }\n",
+    );
+    let run = room.expect("verify steps.bp --trace steps.trace --certificate steps.cert --self-check", 1);
+    for line in ["unsafe  two (2 threads, the fewest)", "unsafe  three (3 threads, the fewest)", "safe    main"] {
+        assert!(run.stdout.contains(line), "{}", run.stdout);
+    }
+    let replayed = room.expect("replay steps.trace steps.bp", 0).stdout;
+    assert_eq!(replayed.matches("the program's interpreter agrees").count(), 2, "{replayed}");
+    room.expect("check steps.cert steps.bp --property main", 0);
+    let stopped = room.expect("verify steps.bp --stop-at-first", 1).stdout;
+    assert!(stopped.contains("unsafe  two") && stopped.contains("unknown main"), "{stopped}");
+}
