@@ -166,7 +166,9 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.extend(refinements(report));
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
         let views = last.map_or(0, |last| last.views);
-        facts.push(("views", format!("{} can be reached, and no others", count(views, "view"))));
+        let meet = report.model.is_some_and(|model| matches!(model, Model::Rendezvous(_)));
+        let product = if meet { " of the product" } else { "" };
+        facts.push(("views", format!("{}{product} can be reached, and no others", count(views, "view"))));
     } else if let Some(reached) = bound_reached(report) {
         facts.push(("bound", reached));
     }
