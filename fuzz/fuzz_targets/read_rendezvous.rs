@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tepui_cert::{Certificate, Trace, rendezvous};
+use tepui_cert::{Certificate, Trace, rendezvous, sealed};
 use tepui_check::{check, replay};
 use tepui_lang::rendezvous::{print_rpds, read_rpds, read_spade};
 use tepui_lang::source::Source;
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let model = read_rpds(&Source::new("model", MODEL.as_bytes()), None).expect("a model").model;
     let (digest, model) = (model.digest(), model.into());
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(Certificate::Rendezvous(mut certificate)) = Certificate::from_text(&text) {
+    if let Ok(Certificate::Rendezvous(mut certificate)) = Certificate::from_text(&sealed(&format!("{text}\n"))) {
         match &mut certificate {
             rendezvous::Certificate::Languages(languages) => languages.model = digest,
             rendezvous::Certificate::Views(views) => views.model = digest,

@@ -12,6 +12,7 @@ mod write;
 
 pub use read::Unreadable;
 use tepui_model::Digest;
+pub use write::sealed;
 
 /// A proof of safety.
 #[derive(Clone, PartialEq, Eq, Debug)]

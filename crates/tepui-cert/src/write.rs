@@ -4,7 +4,7 @@ use tepui_model::Digest;
 use tepui_model::pushdown::Property;
 
 /// The text with its seal: a last line that holds the digest of all lines before it.
-pub(crate) fn sealed(body: &str) -> String {
+pub fn sealed(body: &str) -> String {
     let seal = Digest::of(body.as_bytes());
     format!("{body}end {seal}\n")
 }

@@ -13,6 +13,7 @@ use tepui_core::{
     Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, drive, race,
 };
 use tepui_engines::closure::{self, Closure};
+use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::rendezvous::product::{Product, product_unless};
 use tepui_engines::rendezvous::{Rendezvous, approximate};
 use tepui_model::rendezvous::{Model, Property, Target};
@@ -66,7 +67,7 @@ pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> O
                 return Outcome::without_answer("closure", "symbols", task, &reason);
             };
             chosen.cores.run(|| {
-                let engine = Box::new(Closure::new(product.model(), chosen));
+                let engine = Box::new(Closure::new(Compiled::new(product.model()), chosen));
                 drive(&mut OnProduct { engine, product: &product, model }, task, budget)
             })
         })

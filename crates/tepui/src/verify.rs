@@ -1,8 +1,10 @@
 //! From a model and options to an outcome: which engines apply, and which of them run.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use tepui_core::{Budget, Engine, Entrant, Evidence, Measuring, Outcome, Task, drive, race};
+use tepui_core::{Budget, Engine, Entrant, Evidence, Limit, Measuring, Outcome, Reason, Task, drive, race};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
 use tepui_engines::crew::{Cores, Crew};
@@ -131,10 +133,7 @@ const HEAD_START: u64 = 4_000_000;
 
 /// Verifies the properties of a model. A model without properties is asked for all its views.
 pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outcome, UnsupportedMatching> {
-    let model = &with_some_property(model);
-    if let Some(matching) = &options.matching {
-        confirm(model, matching, &mut budget.clone())?;
-    }
+    let model = &*with_some_property(model);
     let names = model.properties().iter().map(|property| property.name.clone()).collect();
     let task = Task {
         properties: names,
@@ -143,7 +142,15 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
         list_views: options.list_views,
         stop_at_first: options.stop_at_first,
     };
-    let run = Run { model, options, task: &task, budget };
+    let stop = || budget.clone().look().is_err();
+    let Some(compiled) = Compiled::new_unless(model, &stop) else {
+        let reason = budget.clone().look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
+        return Ok(Outcome::without_answer("auto", "symbols", &task, &reason));
+    };
+    if let Some(matching) = &options.matching {
+        confirm(&compiled, matching, &mut budget.clone())?;
+    }
+    let run = Run { compiled: &Arc::new(compiled), options, task: &task, budget };
     Ok(match options.minimal.filter(|_| options.engine == Choice::Auto && options.prove) {
         Some(minimal) => run.minimal(minimal),
         None => run.chosen(options.engine),
@@ -152,7 +159,7 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
 
 #[derive(Clone, Copy)]
 struct Run<'a> {
-    model: &'a Model,
+    compiled: &'a Arc<Compiled>,
     options: &'a Options,
     task: &'a Task,
     budget: &'a Budget,
@@ -170,7 +177,7 @@ impl<'a> Run<'a> {
 
     /// The engines that a choice stands for; the error is the outcome where it does not apply.
     fn entrants(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
-        let Self { model, options, task, .. } = *self;
+        let Self { compiled, options, task, .. } = *self;
         let cores = options.cores;
         let mut entrants = match choice {
             Choice::Closure => vec![self.closure(0)],
@@ -181,8 +188,7 @@ impl<'a> Run<'a> {
             Choice::Auto => {
                 let deep = options.view_depth > 1;
                 // One thread is decided by one context, however deep its recursion is; views of no depth may do.
-                let compiled = Compiled::new(model);
-                let start = if model.threads().len() == 1 && !compiled.is_flat() { 0 } else { HEAD_START };
+                let start = if compiled.threads() == 1 && !compiled.is_flat() { 0 } else { HEAD_START };
                 let beside = (!deep).then(|| self.symbolic(start));
                 [self.closure(0)].into_iter().chain(beside).collect()
             }
@@ -194,7 +200,7 @@ impl<'a> Run<'a> {
                 let (depth, z_depth) = (options.view_depth, options.z_depth);
                 vec![Entrant::new(move |budget| {
                     cores.run(|| {
-                        let system = ObservedPushdown::new(model, depth, z_depth);
+                        let system = ObservedPushdown::new(Arc::clone(compiled), depth, z_depth);
                         let mut engine = Delays::new(system.with_pairs(options.call_return.clone()), chosen);
                         drive(&mut engine, task, budget)
                     })
@@ -211,24 +217,26 @@ impl<'a> Run<'a> {
     }
 
     fn closure(&self, after: u64) -> Entrant<'a> {
-        let Self { model, options, task, .. } = *self;
+        let Self { compiled, options, task, .. } = *self;
         let chosen =
             closure::Options { view_depth: options.view_depth, symmetry: options.symmetry, cores: options.cores };
-        Entrant::after(after, move |budget| chosen.cores.run(|| drive(&mut Closure::new(model, chosen), task, budget)))
+        Entrant::after(after, move |budget| {
+            chosen.cores.run(|| drive(&mut Closure::new(Arc::clone(compiled), chosen), task, budget))
+        })
     }
 
     fn symbolic(&self, after: u64) -> Entrant<'a> {
-        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(true, true));
+        let (Self { compiled, task, options, .. }, sequences) = (*self, self.sequences(true, true));
         Entrant::after(after, move |budget| {
-            let engine = contexts::symbolic("contexts-symbolic", model, sequences);
+            let engine = contexts::symbolic("contexts-symbolic", Arc::clone(compiled), sequences);
             drive(&mut engine.with_pairs(options.call_return.clone()), task, budget)
         })
     }
 
     fn explicit(&self, name: &'static str, states: bool, views: bool) -> Entrant<'a> {
-        let (Self { model, task, options, .. }, sequences) = (*self, self.sequences(states, views));
+        let (Self { compiled, task, options, .. }, sequences) = (*self, self.sequences(states, views));
         Entrant::new(move |budget| {
-            let engine = contexts::explicit(name, model, sequences);
+            let engine = contexts::explicit(name, Arc::clone(compiled), sequences);
             sequences.cores.run(|| drive(&mut engine.with_pairs(options.call_return.clone()), task, budget))
         })
     }
@@ -242,7 +250,7 @@ impl<'a> Run<'a> {
         let finite = self.finite_context()?;
         let infinite = finite.iter().position(|&finite| !finite);
         let explicit = |name, states, views| match infinite {
-            Some(thread) => Err(Box::new(refuse(self.model, thread, choice, self.task))),
+            Some(thread) => Err(Box::new(refuse(&self.compiled.model, thread, choice, self.task))),
             None => Ok(vec![self.explicit(name, states, views)]),
         };
         match choice {
@@ -258,7 +266,7 @@ impl<'a> Run<'a> {
 
     /// For each thread whether its contexts are finite; the error is the outcome if a limit is reached before.
     fn finite_context(&self) -> Result<Vec<bool>, Box<Outcome>> {
-        let finite = finite_context_within(&Compiled::new(self.model), &mut self.budget.clone());
+        let finite = finite_context_within(self.compiled, &mut self.budget.clone());
         finite.map_err(|stop| Box::new(Outcome::without_answer("contexts", "contexts", self.task, &stop.into())))
     }
 
@@ -294,20 +302,21 @@ impl<'a> Run<'a> {
 
     /// The bounded engine, up to the bound at which it has reached all views.
     fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Result<Outcome, Box<Outcome>> {
-        let Self { model, options, task, budget } = *self;
+        let Self { compiled, options, task, budget } = *self;
+        let compiled = || Arc::clone(compiled);
         let finite = self.finite_context()?.into_iter().all(|finite| finite);
         Ok(options.cores.run(|| {
             let engine: Box<dyn Engine> = match minimal {
                 Minimal::Delays => {
                     let chosen =
                         delays::Options { delays: None, test_always: false, from_scratch: false, cores: options.cores };
-                    Box::new(Delays::new(ObservedPushdown::new(model, options.view_depth, 1), chosen))
+                    Box::new(Delays::new(ObservedPushdown::new(compiled(), options.view_depth, 1), chosen))
                 }
                 Minimal::Contexts if finite => {
-                    Box::new(contexts::explicit("contexts-explicit", model, self.sequences(false, false)))
+                    Box::new(contexts::explicit("contexts-explicit", compiled(), self.sequences(false, false)))
                 }
                 Minimal::Contexts => {
-                    Box::new(contexts::symbolic("contexts-symbolic", model, self.sequences(false, false)))
+                    Box::new(contexts::symbolic("contexts-symbolic", compiled(), self.sequences(false, false)))
                 }
             };
             drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
@@ -325,20 +334,19 @@ fn refuse(model: &Model, thread: usize, engine: Choice, task: &Task) -> Outcome 
 }
 
 /// A model without a property gets one that nothing violates: the question is then which views there are.
-fn with_some_property(model: &Model) -> Model {
+fn with_some_property(model: &Model) -> Cow<'_, Model> {
     if !model.properties().is_empty() {
-        return model.clone();
+        return Cow::Borrowed(model);
     }
     let all_views = Property { name: "views".to_owned(), never: Vec::new() };
-    model.clone().with_properties(vec![all_views]).unwrap_or_else(|_| model.clone())
+    model.clone().with_properties(vec![all_views]).map_or(Cow::Borrowed(model), Cow::Owned)
 }
 
 /// Compares a matching with what may come to light according to the rules that fire in the least inductive set of
 /// views. That the stack may be empty after a pop is always allowed.
-fn confirm(model: &Model, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
-    let compiled = Compiled::new(model);
+fn confirm(compiled: &Compiled, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let none = Symmetry::none(compiled.threads());
-    let mut views = Abstraction::new(&compiled, &none, 1);
+    let mut views = Abstraction::new(compiled, &none, 1);
     if views.fixpoint(usize::MAX, Fence::Open, &Crew::of(Cores::new(1)), budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }

@@ -28,6 +28,21 @@ impl Writer<'_> {
         Some(name)
     }
 
+    /// A variable that is written once, and read once, beside another one.
+    pub(super) fn put_told(&mut self) {
+        if !std::mem::take(&mut self.now.told) {
+            return;
+        }
+        let value = self.boolean();
+        self.put(&format!("told := {value};"));
+        if self.one_in(2) {
+            self.statement(1);
+        }
+        let (other, operator) = (self.known(), self.pick(&["|", "|", "&", "=>", "="]));
+        let not = self.pick(&["", "!"]);
+        self.put(&format!("assert(({other}) {operator} {not}told);"));
+    }
+
     /// A section that a lock guards, and of which somebody might see the middle.
     pub(super) fn put_guarded(&mut self, lock: &str) {
         self.put(&format!("lock({lock});"));

@@ -114,6 +114,8 @@ struct Now {
     number: usize,
     locals: Vec<Variable>,
     results: Vec<Kind>,
+    /// Whether there is a variable `told` that nobody has written yet.
+    told: bool,
     /// Whether a single statement is wanted.
     only: bool,
     /// A variable that is there to be returned.

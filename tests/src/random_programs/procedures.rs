@@ -177,6 +177,10 @@ impl Writer<'_> {
             self.put(&format!("enforce {condition};"));
         }
         self.declare(&locals);
+        if self.one_in(4) {
+            self.put("decl told;");
+            self.now.told = true;
+        }
         if self.now.results.first() == Some(&Kind::Boolean) && self.one_in(2) {
             self.put("decl out;");
             self.now.returned = Some("out".to_owned());
@@ -193,6 +197,7 @@ impl Writer<'_> {
         while self.now.left > 0 && !empty {
             self.statement(2);
         }
+        self.put_told();
         if !self.now.results.is_empty() {
             self.labels();
             self.put_return();

@@ -8,6 +8,7 @@ use tepui_core::{Budget, Engine as _, Evidence, Status, Stop, Task, Verdict, dri
 use tepui_engines::crew::Crew;
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::packed::PackedSet;
+use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::system::{Observed, System};
 use tepui_model::Digest;
@@ -40,7 +41,7 @@ fn bounded_sets_are_those_of_the_definition() {
         for (delays, from_scratch) in fixed.map(|delays| (delays, false)).chain([(None, false), (None, true)]) {
             let cores = Cores { threads: 1 + seed as usize % 2, grain: 2 };
             let options = delays::Options { delays, test_always: false, from_scratch, cores };
-            let mut engine = Delays::new(ObservedPushdown::new(&model, 1, 1), options);
+            let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), options);
             let mut budget = Budget::unlimited();
             while !engine.next_bound().exceeds(&[MOST as u32]) {
                 let bound = engine.next_bound();

@@ -152,16 +152,21 @@ fn engines_stop_at_any_moment() {
         let place = |name: &str| format!("seed {seed}, {name}");
         let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, cores };
         let shallow = closure::Options { view_depth: 1, ..searching };
-        at_every_moment(&place("closure"), &truth, tally, || Box::new(Closure::new(&model, shallow)));
+        at_every_moment(&place("closure"), &truth, tally, || Box::new(Closure::new(Compiled::new(&model), shallow)));
         let deep = Truth { views: None, ..Truth::of(&model) };
-        at_every_moment(&place("deep closure"), &deep, tally, || Box::new(Closure::new(&model, searching)));
+        at_every_moment(&place("deep closure"), &deep, tally, || {
+            Box::new(Closure::new(Compiled::new(&model), searching))
+        });
         let symbolic = Sequences { states: false, views: true, z_depth: 1, symmetry, cores };
-        let run = || Box::new(contexts::symbolic("contexts-symbolic", &model, symbolic)) as Box<dyn Engine>;
+        let run =
+            || Box::new(contexts::symbolic("contexts-symbolic", Compiled::new(&model), symbolic)) as Box<dyn Engine>;
         at_every_moment(&place("symbolic"), &truth, tally, run);
         if finite_context(&Compiled::new(&model)).into_iter().all(|finite| finite) {
             for (states, views) in [(true, true), (true, false), (false, true)] {
                 let options = Sequences { states, views, ..symbolic };
-                let run = || Box::new(contexts::explicit("contexts-explicit", &model, options)) as Box<dyn Engine>;
+                let run = || {
+                    Box::new(contexts::explicit("contexts-explicit", Compiled::new(&model), options)) as Box<dyn Engine>
+                };
                 at_every_moment(&place("explicit"), &truth, tally, run);
             }
         }
@@ -171,10 +176,11 @@ fn engines_stop_at_any_moment() {
             from_scratch: seed.is_multiple_of(7),
             cores,
         };
-        let run = || Box::new(Delays::new(ObservedPushdown::new(&model, 1, 1), turns)) as Box<dyn Engine>;
+        let run =
+            || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), turns)) as Box<dyn Engine>;
         at_every_moment(&place("delays"), &truth, tally, run);
         if let Some((evidence, views)) = all_views(&model) {
-            let measured = || Box::new(Delays::new(ObservedPushdown::new(&model, 1, 1), turns));
+            let measured = || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), turns));
             let run = || Box::new(Measuring::new(measured(), evidence.clone(), views)) as Box<dyn Engine>;
             at_every_moment(&place("measuring"), &truth, tally, run);
         }

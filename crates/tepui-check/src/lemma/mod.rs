@@ -39,6 +39,9 @@
 //! the view must be in the set for each of them; then what earlier lemmas exclude does not depend on who takes which
 //! place. Threads that are woken all change at once. A frame that waits may become another one when a procedure returns
 //! to it: then what lay below it must be listed below what it becomes.
+//!
+//! Threads may also move together, all those that an action needs. What each of them does is worked out by itself, and the
+//! first of them answers for all: every combination of what they can do leads to a view that must be in the set.
 
 mod groups;
 mod projection;

@@ -7,9 +7,10 @@
 pub mod search;
 pub mod trace;
 
+use std::sync::Arc;
+
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
-use tepui_model::pushdown::Model;
 
 use crate::crew::{Cores, Crew};
 use crate::explorer::Explorer;
@@ -45,8 +46,8 @@ pub struct Closure {
 
 impl Closure {
     /// An engine for a model.
-    pub fn new(model: &Model, options: Options) -> Self {
-        let compiled = Compiled::new(model);
+    pub fn new(model: impl Into<Arc<Compiled>>, options: Options) -> Self {
+        let compiled = model.into();
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
         Self { search: Search::new(compiled, symmetry, Crew::of(options.cores), options.view_depth) }
     }

@@ -27,6 +27,7 @@
 //! growing without a search, at the latest until they exceed every stack; then views are states, and are closed.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 
@@ -96,7 +97,7 @@ impl Visitor for Expand {
 
 impl Search {
     /// A search that has found nothing yet and reports views of a depth.
-    pub fn new(compiled: Compiled, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
+    pub fn new(compiled: Arc<Compiled>, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
         let violated = vec![false; compiled.model.properties().len()];
         let locals = Stacks::new(&compiled);
         let flat = depth <= 1 && compiled.is_flat();

@@ -20,10 +20,12 @@ pub mod regular;
 pub mod search;
 pub mod symbolic_trace;
 
+use std::sync::Arc;
+
 use tepui_cert::Trace;
 use tepui_cert::pushdown::Step;
 use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
-use tepui_model::pushdown::{Model, Symbol};
+use tepui_model::pushdown::Symbol;
 
 use crate::crew::{Cores, Crew};
 use crate::pushdown::abstraction::Reached;
@@ -107,21 +109,21 @@ const LARGE: usize = 100_000;
 
 /// An engine that enumerates states. Terminates its first level only where contexts are finite: ask
 /// [`finite_context`](crate::pushdown::finite_context::finite_context) before.
-pub fn explicit(name: &'static str, model: &Model, options: Options) -> Contexts<Stacks> {
-    let compiled = Compiled::new(model);
+pub fn explicit(name: &'static str, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Stacks> {
+    let compiled = model.into();
     let stacks = Stacks::new(&compiled);
     Contexts::new(name, compiled, stacks, options)
 }
 
 /// An engine that works with sets of stacks.
-pub fn symbolic(name: &'static str, model: &Model, options: Options) -> Contexts<Languages> {
-    let compiled = Compiled::new(model);
+pub fn symbolic(name: &'static str, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Languages> {
+    let compiled = model.into();
     let languages = Languages::new(&compiled);
     Contexts::new(name, compiled, languages, options)
 }
 
 impl<L: Representation> Contexts<L> {
-    fn new(name: &'static str, compiled: Compiled, locals: L, options: Options) -> Self {
+    fn new(name: &'static str, compiled: Arc<Compiled>, locals: L, options: Options) -> Self {
         let test = GeneratorTest::new(options.z_depth);
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
         Self {

@@ -14,6 +14,8 @@
 //! Where threads are interchangeable, a bit belongs to a place in the ordered row, the first one among equal locals:
 //! a thread with the same local as the one that ran would only repeat, one context later, what that one can do.
 
+use std::sync::Arc;
+
 use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
@@ -110,7 +112,7 @@ impl Visitor for Level {
 
 impl<L: Locals> Search<L> {
     /// A search that has found nothing yet.
-    pub fn new(compiled: Compiled, locals: L, symmetry: Symmetry, crew: Crew) -> Self {
+    pub fn new(compiled: Arc<Compiled>, locals: L, symmetry: Symmetry, crew: Crew) -> Self {
         let symbols = (0..compiled.threads()).map(|thread| compiled.kind(thread).symbols);
         let views = PackedSet::new([compiled.shared_count()].into_iter().chain(symbols));
         let violations = vec![None; compiled.model.properties().len()];

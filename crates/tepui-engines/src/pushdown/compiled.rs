@@ -5,8 +5,10 @@
 //! tables. A kind's rules are grouped by head (shared state and top of the stack); duplicates are dropped, the first
 //! one stays.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, View};
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, Thread, View};
 
 use super::abstraction::count;
 use crate::packed::PackedSet;
@@ -68,17 +70,50 @@ pub struct Compiled {
     used: Vec<Shared>,
 }
 
+/// What a rule says.
+type Meaning = (Shared, Symbol, Shared, Action);
+
+/// What a thread can do: its rules as a set.
+fn meanings(thread: &Thread) -> Vec<Meaning> {
+    let mut rules: Vec<_> = thread.rules.iter().map(meaning).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}
+
+/// Something that is the same for threads with the same rules, in whatever order, and hardly ever for others.
+fn extremes(thread: &Thread) -> Option<(u64, u64)> {
+    let hashes = || thread.rules.iter().map(|rule| FxBuildHasher.hash_one(meaning(rule)));
+    hashes().min().zip(hashes().max())
+}
+
 /// What a rule does.
-fn meaning(rule: &Rule) -> (Shared, Symbol, Shared, Action) {
+fn meaning(rule: &Rule) -> Meaning {
     (rule.from, rule.top, rule.to, rule.action)
 }
+
+/// After how many rules it is asked whether to stop.
+const LOOK_EVERY: usize = 1 << 16;
 
 impl Compiled {
     /// Compiles a model.
     pub fn new(model: &Model) -> Self {
-        let mut used: Vec<_> =
-            model.threads().iter().flat_map(|thread| &thread.rules).flat_map(|r| [r.from, r.to]).collect();
-        used.push(model.init().shared);
+        let Some(compiled) = Self::new_unless(model, &|| false) else { unreachable!("nothing stops it") };
+        compiled
+    }
+
+    /// The same, unless it is told to stop on the way: it asks once in a while.
+    pub fn new_unless(model: &Model, stop: &dyn Fn() -> bool) -> Option<Self> {
+        let mut used = vec![model.init().shared];
+        for thread in model.threads() {
+            let mut own: Vec<_> = thread.rules.iter().flat_map(|rule| [rule.from, rule.to]).collect();
+            own.sort_unstable();
+            own.dedup();
+            used.append(&mut own);
+            if stop() {
+                return None;
+            }
+        }
         used.sort_unstable();
         used.dedup();
         let number: FxHashMap<_, _> = used.iter().copied().zip(0..).collect();
@@ -90,19 +125,26 @@ impl Compiled {
             samples: Vec::new(),
             used,
         };
-        let mut known = FxHashMap::default();
+        // Of threads that resemble each other, the rules are compared; those of a kind are sorted for that when needed.
+        let mut known: FxHashMap<_, Vec<(usize, Option<Vec<Meaning>>)>> = FxHashMap::default();
         for (index, thread) in model.threads().iter().enumerate() {
-            let mut rules: Vec<_> = thread.rules.iter().map(meaning).collect();
-            rules.sort_unstable();
-            rules.dedup();
-            let kind = *known.entry((thread.symbol_count(), rules)).or_insert(compiled.kinds.len());
-            compiled.kind_of.push(kind);
-            if kind == compiled.kinds.len() {
+            if stop() {
+                return None;
+            }
+            let resembling = known.entry((thread.symbol_count(), extremes(thread))).or_default();
+            let own = if resembling.is_empty() { Vec::new() } else { meanings(thread) };
+            let kind = resembling.iter_mut().find_map(|(kind, rules)| {
+                let sample = &model.threads()[compiled.samples[*kind]];
+                (*rules.get_or_insert_with(|| meanings(sample)) == own).then_some(*kind)
+            });
+            compiled.kind_of.push(kind.unwrap_or(compiled.kinds.len()));
+            if kind.is_none() {
+                resembling.push((compiled.kinds.len(), None));
                 compiled.samples.push(index);
-                compiled.kinds.push(compile_kind(model, index, &number));
+                compiled.kinds.push(compile_kind(model, index, &number, stop)?);
             }
         }
-        compiled
+        Some(compiled)
     }
 
     /// A thread's own number of a rule that is given by its number in the thread after which the kind was compiled.
@@ -225,14 +267,20 @@ impl Compiled {
     }
 }
 
-fn compile_kind(model: &Model, thread: usize, number: &FxHashMap<Shared, u32>) -> Kind {
+fn compile_kind(
+    model: &Model,
+    thread: usize,
+    number: &FxHashMap<Shared, u32>,
+    stop: &dyn Fn() -> bool,
+) -> Option<Kind> {
     let thread = &model.threads()[thread];
     let mut order: Vec<u32> = (0..thread.rules.len() as u32).collect();
     let head = |&rule: &u32| {
         let rule = &thread.rules[rule as usize];
-        (number[&rule.from], rule.top.0)
+        (rule.from, rule.top.0)
     };
     order.sort_by_key(head);
+    let mut looked = 0;
     let mut kind = Kind { heads: FxHashMap::default(), moves: Vec::new(), symbols: thread.symbol_count() };
     for group in order.chunk_by(|one, other| head(one) == head(other)) {
         let start = kind.moves.len();
@@ -244,7 +292,14 @@ fn compile_kind(model: &Model, thread: usize, number: &FxHashMap<Shared, u32>) -
                 kind.moves.push(Move { to, action: rule.action, rule: index });
             }
         }
-        kind.heads.insert(head(&group[0]), (start as u32, kind.moves.len() as u32));
+        let (from, top) = head(&group[0]);
+        kind.heads.insert((number[&from], top), (start as u32, kind.moves.len() as u32));
+        if start >= looked + LOOK_EVERY {
+            looked = start;
+            if stop() {
+                return None;
+            }
+        }
     }
-    kind
+    Some(kind)
 }

@@ -1,9 +1,11 @@
 //! Pushdown models with enumerated stacks, observed through the topmost symbols of each stack.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use tepui_cert::Trace;
 use tepui_core::{Budget, Evidence, Stop};
-use tepui_model::pushdown::{Model, Symbol};
+use tepui_model::pushdown::Symbol;
 
 use super::abstraction::Reached;
 use super::compiled::Compiled;
@@ -37,8 +39,8 @@ struct Words {
 impl ObservedPushdown {
     /// A model with views that show so many symbols of each stack. `first_depth` is where its closure test cuts stacks at
     /// first.
-    pub fn new(model: &Model, depth: usize, first_depth: usize) -> Self {
-        let compiled = Compiled::new(model);
+    pub fn new(model: impl Into<Arc<Compiled>>, depth: usize, first_depth: usize) -> Self {
+        let compiled = model.into();
         let (stacks, symmetry) = (Stacks::new(&compiled), Symmetry::none(compiled.threads()));
         let words = compiled.kinds.iter().map(|_| Words::default()).collect();
         let test = GeneratorTest::new(first_depth.max(depth));

@@ -3,6 +3,8 @@
 //! A local is a stack, or a regular set of stacks; what a thread can make of a shared state and a local is up to the
 //! [`Locals`], and is the same for all threads of a kind. Rows are kept in the order of the [`Symmetry`].
 
+use std::sync::Arc;
+
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
@@ -39,7 +41,7 @@ pub trait Locals: Sync {
 /// A pushdown model as a system.
 pub struct Pushdown<L> {
     /// The model.
-    pub compiled: Compiled,
+    pub compiled: Arc<Compiled>,
     /// The locals.
     pub locals: L,
     /// Which threads are interchangeable.
@@ -48,7 +50,7 @@ pub struct Pushdown<L> {
 
 impl<L: Locals> Pushdown<L> {
     /// A system with the given locals.
-    pub fn new(compiled: Compiled, locals: L, symmetry: Symmetry) -> Self {
+    pub fn new(compiled: Arc<Compiled>, locals: L, symmetry: Symmetry) -> Self {
         Self { compiled, locals, symmetry }
     }
 

@@ -38,12 +38,13 @@ impl Exploration<'_, '_> {
         let meaning = |rules: &[Rule]| {
             let mut rules: Vec<_> = rules.iter().map(|rule| (rule.from, rule.top, rule.to, rule.action)).collect();
             rules.sort_unstable();
+            rules.dedup();
             rules
         };
         for kind in 1..self.kinds.len() {
             let like = |kinds: &[Threads], symbols: &[Vec<String>], other: usize| {
                 let (one, two) = (&kinds[other].rules, &kinds[kind].rules);
-                symbols[other].len() == symbols[kind].len() && one.len() == two.len() && meaning(one) == meaning(two)
+                symbols[other].len() == symbols[kind].len() && meaning(one) == meaning(two)
             };
             while (0..kind).any(|other| like(&self.kinds, symbols, other)) {
                 symbols[kind].push(format!("never$${}", symbols[kind].len()));

@@ -1,0 +1,44 @@
+bool g[20];
+active proctype main() {
+  if :: g[0] = 1 :: skip fi;
+  if :: g[1] = 1 :: skip fi;
+  if :: g[2] = 1 :: skip fi;
+  if :: g[3] = 1 :: skip fi;
+  if :: g[4] = 1 :: skip fi;
+  if :: g[5] = 1 :: skip fi;
+  if :: g[6] = 1 :: skip fi;
+  if :: g[7] = 1 :: skip fi;
+  if :: g[8] = 1 :: skip fi;
+  if :: g[9] = 1 :: skip fi;
+  if :: g[10] = 1 :: skip fi;
+  if :: g[11] = 1 :: skip fi;
+  if :: g[12] = 1 :: skip fi;
+  if :: g[13] = 1 :: skip fi;
+  if :: g[14] = 1 :: skip fi;
+  if :: g[15] = 1 :: skip fi;
+  if :: g[16] = 1 :: skip fi;
+  if :: g[17] = 1 :: skip fi;
+  if :: g[18] = 1 :: skip fi;
+  if :: g[19] = 1 :: skip fi;
+  if :: g[0] -> g[0] = !g[1] :: else fi;
+  if :: g[1] -> g[1] = !g[2] :: else fi;
+  if :: g[2] -> g[2] = !g[3] :: else fi;
+  if :: g[3] -> g[3] = !g[4] :: else fi;
+  if :: g[4] -> g[4] = !g[5] :: else fi;
+  if :: g[5] -> g[5] = !g[6] :: else fi;
+  if :: g[6] -> g[6] = !g[7] :: else fi;
+  if :: g[7] -> g[7] = !g[8] :: else fi;
+  if :: g[8] -> g[8] = !g[9] :: else fi;
+  if :: g[9] -> g[9] = !g[10] :: else fi;
+  if :: g[10] -> g[10] = !g[11] :: else fi;
+  if :: g[11] -> g[11] = !g[12] :: else fi;
+  if :: g[12] -> g[12] = !g[13] :: else fi;
+  if :: g[13] -> g[13] = !g[14] :: else fi;
+  if :: g[14] -> g[14] = !g[15] :: else fi;
+  if :: g[15] -> g[15] = !g[16] :: else fi;
+  if :: g[16] -> g[16] = !g[17] :: else fi;
+  if :: g[17] -> g[17] = !g[18] :: else fi;
+  if :: g[18] -> g[18] = !g[19] :: else fi;
+  if :: g[19] -> g[19] = !g[0] :: else fi;
+  assert(!g[0] || !g[1] || !g[2] || !g[3] || !g[4] || !g[5] || !g[6] || !g[7] || !g[8] || !g[9] || !g[10] || !g[11] || !g[12] || !g[13] || !g[14] || !g[15] || !g[16] || !g[17] || !g[18] || !g[19])
+}
