@@ -145,7 +145,9 @@ pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outco
     let stop = || budget.clone().look().is_err();
     let Some(compiled) = Compiled::new_unless(model, &stop) else {
         let reason = budget.clone().look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
-        return Ok(Outcome::without_answer("auto", "symbols", &task, &reason));
+        let first = if options.engine == Choice::Auto { Choice::Closure } else { options.engine };
+        let info = ENGINES.iter().find(|info| info.choice == first).unwrap_or(&ENGINES[0]);
+        return Ok(Outcome::without_answer(info.name, info.resource, &task, &reason));
     };
     if let Some(matching) = &options.matching {
         confirm(&compiled, matching, &mut budget.clone())?;

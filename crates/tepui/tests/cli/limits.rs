@@ -13,6 +13,9 @@ use crate::json::document;
 /// No run of these takes so long, unless it does not end at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Limits of time, until one is enough for a bound.
+const TIMEOUTS: [&str; 3] = ["0.3s", "3s", "20s"];
+
 #[track_caller]
 fn expect_unknown(document: &Value, kind: &str) {
     assert_eq!((&document["verdict"], &document["reason"]["kind"]), (&"unknown".into(), &kind.into()), "{document}");
@@ -30,22 +33,31 @@ fn a_timeout_ends_with_the_bound_reached() {
     for engine in
         ["auto", "closure", "delays", "contexts-explicit", "contexts-states", "contexts-views", "contexts-symbolic"]
     {
-        let start = Instant::now();
-        let document = document(&room, &format!("verify heights.cpds --engine {engine} --timeout 0.3s"), 3);
-        assert!(start.elapsed() < PATIENCE, "{engine}: {:?}", start.elapsed());
-        expect_unknown(&document, "timeout");
-        expect_some_bound(&document);
-        assert!(document["seconds"].as_f64().unwrap() >= 0.3, "{engine}: {document}");
+        // A machine that is busy may need longer for the first bound.
+        let reached = TIMEOUTS.iter().any(|timeout| {
+            let start = Instant::now();
+            let document = document(&room, &format!("verify heights.cpds --engine {engine} --timeout {timeout}"), 3);
+            assert!(start.elapsed() < PATIENCE, "{engine}: {:?}", start.elapsed());
+            expect_unknown(&document, "timeout");
+            assert!(document["seconds"].as_f64().unwrap() >= 0.3, "{engine}: {document}");
+            !document["bound_reached"].is_null()
+        });
+        assert!(reached, "{engine}");
     }
 }
 
 #[test]
 fn a_timeout_is_explained() {
-    let run = Room::new().expect("verify heights.cpds --engine contexts --timeout 300ms", 3);
-    for part in ["UNKNOWN  heights.cpds", "the time limit was reached", "explored completely up to", "--timeout"] {
-        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
-    }
-    assert_eq!(run.stderr, "");
+    let room = Room::new();
+    let explained = TIMEOUTS.iter().any(|timeout| {
+        let run = room.expect(&format!("verify heights.cpds --engine contexts --timeout {timeout}"), 3);
+        for part in ["UNKNOWN  heights.cpds", "the time limit was reached", "--timeout"] {
+            assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+        }
+        assert_eq!(run.stderr, "");
+        run.stdout.contains("explored completely up to")
+    });
+    assert!(explained);
 }
 
 #[test]
