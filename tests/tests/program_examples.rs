@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use tepui::{Choice, Compiling, Options, self_check, verify_program};
+use tepui::{Choice, Compiling, Options, self_check_program, verify_program};
 use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::source::Source;
@@ -78,8 +78,7 @@ fn examples_are_what_their_headers_say() {
             // Without reduction, all threads are created by `main`, and are counted with it.
             let compiling = Compiling { reduce, deadlock, max_threads: 6, ..Compiling::default() };
             let mut verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-            let compiled = verified.compiled.unwrap();
-            assert_eq!(self_check(&compiled.model.clone().into(), &mut verified.outcome), Ok(()), "{name}");
+            assert_eq!(self_check_program(&program, &compiling, &mut verified), Ok(()), "{name}");
             let found = verified.outcome.properties.iter();
             let found = found.map(|p| (p.name.clone(), p.verdict.status().word().to_owned()));
             let (mut found, mut expected) = (found.collect::<Vec<_>>(), expected.clone());
@@ -185,15 +184,15 @@ fn invariants_hold_in_every_state() {
     assert!(checked > 10_000, "{checked}");
 }
 
-/// Bounded exploration of a program that creates threads ends with the first violation, and its trace is that of the model
-/// at hand.
+/// Bounded exploration of a program that creates threads goes on with more of them after a violation, and its trace is that
+/// of the model in which it was found.
 #[test]
 fn exploration_of_created_threads_has_a_trace() {
     let flood = examples().into_iter().find(|example| example.name == "flood.bp").unwrap();
     let options = Options { engine: Choice::Contexts, prove: false, bound_limit: Some(vec![12]), ..Options::default() };
     let budget = Budget::unlimited();
     let mut verified = verify_program(&flood.program, &Compiling::default(), &options, &budget).unwrap();
-    assert_eq!(self_check(&verified.compiled.unwrap().model.clone().into(), &mut verified.outcome), Ok(()));
+    assert_eq!(self_check_program(&flood.program, &Compiling::default(), &mut verified), Ok(()));
     assert_eq!(verified.outcome.status(), Status::Unsafe);
     assert!(verified.executions[0].is_some());
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use tepui::{Choice, Compiling, Cores, Options, self_check, verify, verify_program};
+use tepui::{Choice, Compiling, Cores, Options, self_check_program, verify, verify_program};
 use tepui_core::{Budget, Status, Verdict};
 use tepui_lang::boolean::{
     self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
@@ -213,8 +213,7 @@ fn the_corpus_is_answered() {
         let most = row.verdict.strip_prefix("no-bug<=").map(|rest| rest.trim_end_matches("-threads").parse().unwrap());
         let compiling = Compiling { max_threads: most.unwrap_or(4), ..Compiling::default() };
         let mut verified = verify_program(&row.program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-        let compiled = verified.compiled.unwrap();
-        self_check(&compiled.model.clone().into(), &mut verified.outcome).unwrap();
+        self_check_program(&row.program, &compiling, &mut verified).unwrap();
         let status = verified.outcome.status();
         match row.verdict.as_str() {
             "UNSAFE" => assert_eq!(status, Status::Unsafe, "{}", row.file),
@@ -244,8 +243,7 @@ fn call_return_relations_are_sound() {
             };
             let mut verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
             if verified.outcome.status() == Status::Safe {
-                let compiled = verified.compiled.unwrap();
-                self_check(&compiled.model.clone().into(), &mut verified.outcome).unwrap();
+                self_check_program(&program, &compiling, &mut verified).unwrap();
                 assert!(!found.bad(), "seed {seed}, {call_return:?}\n{text}");
                 proved[index] += 1;
             }
