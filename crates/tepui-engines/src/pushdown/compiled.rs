@@ -73,8 +73,11 @@ pub struct Compiled {
 /// What a rule says.
 type Meaning = (Shared, Symbol, Shared, Action);
 
-/// What a thread can do: its rules as a set.
-fn meanings(thread: &Thread) -> Vec<Meaning> {
+/// Rules as a set, in ascending order.
+type Rules = Vec<Meaning>;
+
+/// What a thread can do.
+fn meanings(thread: &Thread) -> Rules {
     let mut rules: Vec<_> = thread.rules.iter().map(meaning).collect();
     rules.sort_unstable();
     rules.dedup();
@@ -126,7 +129,7 @@ impl Compiled {
             used,
         };
         // Of threads that resemble each other, the rules are compared; those of a kind are sorted for that when needed.
-        let mut known: FxHashMap<_, Vec<(usize, Option<Vec<Meaning>>)>> = FxHashMap::default();
+        let mut known: FxHashMap<_, Vec<(usize, Option<Rules>)>> = FxHashMap::default();
         for (index, thread) in model.threads().iter().enumerate() {
             if stop() {
                 return None;
