@@ -209,8 +209,8 @@ impl Model {
         model.validate().map_err(Malformed::because).map(|()| model)
     }
 
-    /// All properties that were stated, those that have been left out included. The product speaks of all of them, so
-    /// that it is the same one whichever are asked for.
+    /// All properties that were stated, those that have been left out included: a proof may be about more than what is
+    /// asked for.
     pub fn stated(&self) -> &[Property] {
         &self.stated
     }
