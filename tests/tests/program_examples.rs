@@ -148,7 +148,9 @@ fn invariants_hold_in_every_state() {
         let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
         let certificate = verified.outcome.evidence().unwrap().certificate.as_pushdown().unwrap();
         let invariant =
-            Invariant::of(&program, &verified.compiled.as_ref().unwrap().legend, &certificate.lemmas[0]).json();
+            Invariant::of(&program, &verified.compiled.as_ref().unwrap().legend, &certificate.lemmas[0], &|| false)
+                .unwrap()
+                .json();
         let place = |frame: &Frame| {
             let procedure = &program.procedures[frame.procedure];
             let line = procedure.statements.get(frame.position).map(|statement| statement.line);

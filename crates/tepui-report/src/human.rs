@@ -298,7 +298,11 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.push(("trace", "none written: nothing was violated".to_owned()));
     }
     if report.asked_invariant && report.invariant.is_none() {
-        facts.push(("invariant", "none: nothing was proved".to_owned()));
+        let why = match report.outcome.evidence() {
+            Some(_) => "a limit was reached while it was read off the proof",
+            None => "nothing was proved",
+        };
+        facts.push(("invariant", format!("none: {why}")));
     }
     if facts.is_empty() && report.self_checked && report.outcome.status() != Status::Unknown {
         facts.push(("evidence", "accepted by the independent checker".to_owned()));

@@ -19,6 +19,9 @@ use crate::visible_lines;
 /// The most pairs of lines that are listed for people.
 const MOST_PAIRS: usize = 200;
 
+/// After how many views the caller is asked whether to stop.
+const LOOK_EVERY: usize = 1_024;
+
 /// A place in a procedure: the procedure and the position of the statement that comes next.
 type Place = (usize, usize);
 
@@ -60,8 +63,8 @@ pub struct Invariant<'a> {
 }
 
 impl<'a> Invariant<'a> {
-    /// Reads an invariant off a certificate.
-    pub fn of(program: &'a Program, legend: &Legend, lemma: &Lemma) -> Self {
+    /// Reads an invariant off a certificate, unless told to stop.
+    pub fn of(program: &'a Program, legend: &Legend, lemma: &Lemma, stop: &dyn Fn() -> bool) -> Option<Self> {
         let mut invariant = Self {
             program,
             always: Common::default(),
@@ -85,7 +88,10 @@ impl<'a> Invariant<'a> {
             legend.frame(thread, symbol).filter(|frame| !frame.calling && !frame.failed)
         };
         let mut of_thread: Vec<Vec<Place>> = vec![Vec::new(); lemma.threads.len()];
-        for row in lemma.views.iter() {
+        for (number, row) in lemma.views.iter().enumerate() {
+            if number.is_multiple_of(LOOK_EVERY) && stop() {
+                return None;
+            }
             if legend.phase(Shared(row[0])) != Phase::Open {
                 continue;
             }
@@ -134,7 +140,7 @@ impl<'a> Invariant<'a> {
                 }
             }
         }
-        invariant
+        Some(invariant)
     }
 
     /// The line of a place, and its number among the statements that begin there; none for the end of the procedure.

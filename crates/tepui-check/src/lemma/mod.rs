@@ -341,7 +341,7 @@ impl<'a> Checked<'a> {
     }
 
     /// Who must not be interrupted.
-    fn holders(&self, system: &impl System, row: &[u32]) -> Holders {
+    pub(crate) fn holders(&self, system: &impl System, row: &[u32]) -> Holders {
         let holds = |thread: &usize| system.is_uninterrupted(self.word(*thread, row[thread + 1])[0]);
         let mut holders = (0..row.len() - 1).filter(holds);
         match (holders.next(), holders.next()) {
@@ -561,7 +561,7 @@ fn met(rows: &[Vec<u32>], thread: usize, action: u32, moves: &[Consequence]) -> 
 }
 
 /// Who must not be interrupted.
-enum Holders {
+pub(crate) enum Holders {
     Nobody,
     One(usize),
     Several,
@@ -569,7 +569,7 @@ enum Holders {
 
 impl Holders {
     /// Whether a thread may move: nobody else must not be interrupted.
-    fn let_move(&self, thread: usize) -> bool {
+    pub(crate) fn let_move(&self, thread: usize) -> bool {
         match *self {
             Self::Nobody => true,
             Self::One(holder) => holder == thread,

@@ -1,7 +1,7 @@
 //! Whether a lemma's views avoid what must not happen.
 //!
-//! Frames at which an assertion may fail, or that stand at a label, are never passed, so they are in the views. A view is
-//! taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by one that is
+//! Frames at which an assertion may fail, or that stand at a label, are never passed, so they are in the views. Failing is
+//! a step, so an assertion does not fail while another thread is uninterrupted. A view is taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by one that is
 //! uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that may lie
 //! below, if it returns.
 
@@ -19,7 +19,7 @@ const LOOK_EVERY: usize = 1_024;
 
 /// Whether no view of a lemma violates a property.
 pub(super) fn avoids(system: &Interpreted<'_>, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
-    let mut heads: FxHashMap<(u32, Symbol), bool> = FxHashMap::default();
+    let mut heads: FxHashMap<(u32, Symbol), Breach> = FxHashMap::default();
     let mut blocked: FxHashMap<(usize, u32, u32), bool> = FxHashMap::default();
     let deadlock = property.never.contains(&Goal::Deadlock);
     for (number, row) in lemma.lemma.views.iter().enumerate() {
@@ -28,7 +28,11 @@ pub(super) fn avoids(system: &Interpreted<'_>, lemma: &Checked<'_>, property: &P
         }
         let violated = (0..row.len() - 1).any(|thread| {
             let top = lemma.word(thread, row[thread + 1])[0];
-            *heads.entry((row[0], top)).or_insert_with(|| violates(system, row[0], top, property))
+            match *heads.entry((row[0], top)).or_insert_with(|| breach(system, row[0], top, property)) {
+                Breach::None => false,
+                Breach::ByStep => lemma.holders(system, row).let_move(thread),
+                Breach::ByStanding => true,
+            }
         });
         if violated || (deadlock && may_be_stuck(system, lemma, row, &mut blocked)) {
             return Err(format!("the view {} violates it", lemma.show(system, row)));
@@ -47,7 +51,17 @@ pub(super) fn rows_avoid(
     let deadlock = property.never.contains(&Goal::Deadlock);
     for row in rows.rows() {
         let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, row)).collect();
-        let violated = tops.iter().flatten().any(|(top, _)| violates(system, row[0], *top, property));
+        let can_be_interrupted =
+            |tops: &Vec<(Symbol, Vec<Symbol>)>| tops.iter().any(|top| !system.is_uninterrupted(top.0));
+        let may_move =
+            |thread: usize| tops.iter().enumerate().all(|(other, tops)| other == thread || can_be_interrupted(tops));
+        let violated = tops.iter().enumerate().any(|(thread, tops)| {
+            tops.iter().any(|(top, _)| match breach(system, row[0], *top, property) {
+                Breach::None => false,
+                Breach::ByStep => may_move(thread),
+                Breach::ByStanding => true,
+            })
+        });
         let stuck = || {
             let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, row[0], *top, below);
             let holds = tops.iter().flatten().any(|top| system.is_uninterrupted(top.0) && blocked(top));
@@ -65,22 +79,35 @@ pub(super) fn rows_avoid(
     Ok(())
 }
 
-/// Whether a thread violates a property that has a symbol on top.
-fn violates(system: &Interpreted<'_>, shared: u32, top: Symbol, property: &Property) -> bool {
+/// How a thread violates a property.
+#[derive(Clone, Copy)]
+enum Breach {
+    None,
+    /// If it has its turn.
+    ByStep,
+    ByStanding,
+}
+
+/// How a thread violates a property that has a symbol on top.
+fn breach(system: &Interpreted<'_>, shared: u32, top: Symbol, property: &Property) -> Breach {
     let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
-        return false;
+        return Breach::None;
     };
     let runner = &system.runner;
     let stands = runner.stands_at(frame.procedure, frame.position);
     let next = stands.last().copied().unwrap_or(frame.position);
-    property.never.iter().any(|goal| match *goal {
+    let stands_at = |goal: &Goal| match *goal {
         Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
-        Goal::Failure(procedure, position) => {
-            (procedure, position) == (frame.procedure, next)
-                && runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
-        }
-        Goal::Deadlock => false,
-    })
+        Goal::Failure(..) | Goal::Deadlock => false,
+    };
+    let fails = || runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail);
+    if property.never.iter().any(stands_at) {
+        Breach::ByStanding
+    } else if property.never.contains(&Goal::Failure(frame.procedure, next)) && fails() {
+        Breach::ByStep
+    } else {
+        Breach::None
+    }
 }
 
 fn may_be_stuck(
@@ -91,13 +118,11 @@ fn may_be_stuck(
 ) -> bool {
     let threads = 0..row.len() - 1;
     let top = |thread: usize| lemma.word(thread, row[thread + 1])[0];
-    let holds = |&thread: &usize| system.is_uninterrupted(top(thread));
-    let (holder, others) = (threads.clone().find(holds), threads.clone().filter(holds).count() > 1);
+    let holders = lemma.holders(system, row);
     let alive = threads.clone().any(|thread| !top(thread).is_bottom());
     alive
         && threads.into_iter().all(|thread| {
-            let waits = others || holder.is_some_and(|holder| holder != thread);
-            waits || {
+            !holders.let_move(thread) || {
                 let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);
                 *blocked.entry(key).or_insert_with(|| {
                     let word = lemma.word(thread, row[thread + 1]);
@@ -132,23 +157,30 @@ fn refuses(system: &Interpreted<'_>, shared: u32, frame: &Frame, waiting: &Frame
     let procedure = &system.runner.program().procedures[waiting.procedure];
     let Some(values) = system.tables.shared(shared) else { return true };
     let Some(enforced) = &procedure.enforced else { return false };
-    // Where something is not known that is returned or that the condition reads, it may not hold.
     let stored: &[Place] = match system.runner.action(waiting.procedure, waiting.position) {
         Some(Action::Call { targets, .. }) if waiting.stage == Stage::Storing => targets,
         _ => &[],
     };
-    let mut unknown = !system.passing().unknown(values, frame).is_empty();
-    enforced.slots(&mut |slot| {
-        let value = match slot {
-            Slot::Shared(number) => values[number],
-            Slot::Local(number) => waiting.locals[number],
-        };
-        unknown |= value.is_none() && !stored.contains(&Some(slot));
+    let (mut unknown, mut overwritten) = (Vec::new(), false);
+    enforced.slots(&mut |slot| match slot {
+        _ if stored.contains(&Some(slot)) => overwritten = true,
+        Slot::Shared(number) if values[number].is_none() => unknown.push(slot),
+        Slot::Local(number) if waiting.locals[number].is_none() => unknown.push(slot),
+        Slot::Shared(_) | Slot::Local(_) => {}
     });
-    let returned = system.runner.steps(values, frame, &system.tables);
-    unknown
-        || returned.iter().all(|(values, effect)| match effect {
+    unknown.sort_unstable();
+    unknown.dedup();
+    let Some(points) = system.passing().known(values, waiting, &unknown) else { return true };
+    points.iter().any(|(values, waiting)| {
+        let returned = system.runner.steps(values, frame, &system.tables);
+        let mut refused = returned.iter().map(|(values, effect)| match effect {
             Effect::Return(results) => system.runner.resume(values, waiting, results, &system.tables).is_empty(),
             _ => false,
-        })
+        });
+        // Of what is not known and comes back to what the condition reads, any value may be the one.
+        match overwritten && !system.passing().unknown(values, frame).is_empty() {
+            true => refused.any(|refused| refused),
+            false => refused.all(|refused| refused),
+        }
+    })
 }

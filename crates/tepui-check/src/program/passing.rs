@@ -159,12 +159,17 @@ impl Passing<'_> {
 
     /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
     pub(super) fn may_block(&self, shared: &[Value], frame: &Frame) -> bool {
-        let unknown = self.unknown(shared, frame);
-        if unknown.len() > MOST_UNKNOWN {
-            return true;
+        let blocked = |(shared, frame): &Point| self.runner.steps(shared, frame, self.tables).is_empty();
+        self.known(shared, frame, &self.unknown(shared, frame)).is_none_or(|points| points.iter().any(blocked))
+    }
+
+    /// A point with every value of some variables; nothing, if that would be too many points.
+    pub(super) fn known(&self, shared: &[Value], frame: &Frame, slots: &[Slot]) -> Option<Vec<Point>> {
+        if slots.len() > MOST_UNKNOWN {
+            return None;
         }
         let mut points = vec![(shared.to_vec(), frame.clone())];
-        for slot in unknown {
+        for &slot in slots {
             let values = self.runner.program().values(self.runner.program().variable(frame.procedure, slot).kind);
             let with = |(shared, frame): &Point| {
                 let point = (shared.clone(), frame.clone());
@@ -179,10 +184,10 @@ impl Passing<'_> {
             };
             points = points.iter().flat_map(with).collect();
             if self.tables.is_stopped() {
-                return true;
+                return None;
             }
         }
-        points.iter().any(|(shared, frame)| self.runner.steps(shared, frame, self.tables).is_empty())
+        Some(points)
     }
 
     /// The variables without a known value on which it depends whether a thread is blocked.

@@ -10,7 +10,7 @@ use tepui_model::pushdown::{Model, Property};
 
 use crate::lemma::{Checked, check_lemmas};
 use crate::{Rejected, regular};
-use patterns::avoids;
+use patterns::{avoids, rows_avoid};
 pub use replay::replay;
 use system::Rules;
 
@@ -37,12 +37,19 @@ pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) 
     }
     let rules = Rules::new(model, stop);
     let properties: Vec<_> = model.properties().iter().map(|property| property.name.clone()).collect();
-    let violated = |property: &Property, reason| Rejected::new(format!("property {}", property.name), reason);
+    let judged = |property: &Property, avoided: Result<(), String>| {
+        let place = || format!("property {}", property.name);
+        match avoided {
+            Err(reason) => Err(Rejected::new(place(), reason)),
+            Ok(()) if stop() => Err(Rejected::stopped(place())),
+            Ok(()) => Ok(()),
+        }
+    };
     if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
         let rows = regular::check(&rules, regular)?;
         for property in model.properties() {
             covers(certificate, property)?;
-            patterns::rows_avoid(&rows, property).map_err(|reason| violated(property, reason))?;
+            judged(property, rows_avoid(&rows, property))?;
         }
         let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
         return Ok(crate::Accepted::Regular { properties, rows: regular.rows.len(), languages });
@@ -51,7 +58,7 @@ pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) 
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
     for property in model.properties() {
         covers(certificate, property)?;
-        avoids(&rules, last, property).map_err(|reason| violated(property, reason))?;
+        judged(property, avoids(&rules, last, property))?;
     }
     Ok(crate::Accepted::Views(Accepted::of(&lemmas, last, properties)))
 }

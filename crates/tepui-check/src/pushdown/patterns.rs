@@ -3,19 +3,27 @@
 use tepui_model::pushdown::{Pattern, Property, Shared, Symbol};
 
 use super::system::Rules;
-use crate::lemma::{Checked, Groups};
+use crate::lemma::{Checked, Groups, System as _};
 use crate::regular;
+
+/// After how many views the caller is asked whether to stop.
+const LOOK_EVERY: usize = 1_024;
 
 /// Whether no view of a lemma violates a property.
 pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
     let wanted: Vec<_> = property.never.iter().map(|pattern| Wanted::new(&lemma.groups, pattern)).collect();
     let mut tops = Vec::new();
     let mut violates = |row: &[u32]| wanted.iter().any(|wanted| wanted.matches(lemma, row, &mut tops));
-    match lemma.lemma.views.iter().find(|row| violates(row)) {
-        Some(row) if lemma.groups.are_trivial() => Err(format!("the view {} violates it", lemma.show(rules, row))),
-        Some(row) => Err(format!("the view {}, or a permutation of it, violates it", lemma.show(rules, row))),
-        None => Ok(()),
+    for (number, row) in lemma.lemma.views.iter().enumerate() {
+        if number.is_multiple_of(LOOK_EVERY) && rules.stop() {
+            return Ok(()); // The caller looks, too.
+        }
+        if violates(row) {
+            let other = if lemma.groups.are_trivial() { "" } else { ", or a permutation of it," };
+            return Err(format!("the view {}{other} violates it", lemma.show(rules, row)));
+        }
     }
+    Ok(())
 }
 
 /// Whether no row of regular sets violates a property: in each group there are not enough threads with the symbols

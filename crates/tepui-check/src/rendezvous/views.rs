@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use tepui_cert::rendezvous::{Frame, Views};
 use tepui_model::rendezvous::{Control, Model, Observers, Property, Symbol};
 
+use super::{LOOK_EVERY, STOPPED, refused};
 use crate::lemma::{Change, Checked, Move, NOWHERE, Others, Start, System, check_lemmas};
 use crate::{Accepted, Rejected, pushdown};
 
@@ -28,7 +29,7 @@ pub(super) fn check(model: &Model, certificate: &Views, stop: &dyn Fn() -> bool)
         if !claimed.iter().any(|claimed| claimed.never == property.never) {
             return Err(Rejected::new(place(), "the certificate makes no claim about it"));
         }
-        system.avoids(last, property).map_err(|reason| Rejected::new(place(), reason))?;
+        system.avoids(last, property).map_err(|reason| refused(place(), reason))?;
     }
     let properties = model.properties().iter().map(|property| property.name.clone()).collect();
     Ok(Accepted::Views(pushdown::Accepted::of(&lemmas, last, properties)))
@@ -133,7 +134,7 @@ impl<'a> Meeting<'a> {
 
     /// Whether no view of a lemma violates a property. A frame without a control state is on top of no stack.
     fn avoids(&self, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
-        let violates = |row: &&[u32]| {
+        let violates = |row: &[u32]| {
             let is_in = |(thread, set): (usize, &Option<tepui_model::rendezvous::LocalSet>)| {
                 let Some(set) = set else { return true };
                 let top = self.frame(thread, lemma.word(thread, row[thread + 1])[0]);
@@ -143,10 +144,15 @@ impl<'a> Meeting<'a> {
             };
             property.never.iter().any(|target| target.locals.iter().enumerate().all(is_in))
         };
-        match lemma.lemma.views.iter().find(violates) {
-            Some(row) => Err(format!("the view {} violates it", lemma.show(self, row))),
-            None => Ok(()),
+        for (number, row) in lemma.lemma.views.iter().enumerate() {
+            if number.is_multiple_of(LOOK_EVERY) && (self.stop)() {
+                return Err(STOPPED.to_owned());
+            }
+            if violates(row) {
+                return Err(format!("the view {} violates it", lemma.show(self, row)));
+            }
         }
+        Ok(())
     }
 }
 

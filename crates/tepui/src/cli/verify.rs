@@ -204,6 +204,13 @@ fn run(
     let Answer { model, smaller, outcome, runs, legend, proof, about } = answer;
     // That there are places for all threads is no property of the program.
     let model = model.map(|model| model.restricted(|name| name != THREAD_LIMIT));
+    let asked_invariant = invariant;
+    let certified = outcome.evidence().and_then(|evidence| evidence.certificate.as_pushdown());
+    let lemma = certified.and_then(|certificate| certificate.lemmas.first()).filter(|_| asked_invariant);
+    let invariant = loaded.program().zip(legend.as_ref()).zip(lemma).and_then(|((loaded, legend), lemma)| {
+        let stopper = budget.stopper();
+        Invariant::of(&loaded.program, legend, lemma, &|| stopper.stopped().is_some())
+    });
     let peak_memory_bytes = watch.peak_memory();
     drop(watch);
     let seconds = start.elapsed().as_secs_f64();
@@ -213,11 +220,6 @@ fn run(
     let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
     let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
     let views = path(args.views.as_deref());
-    let certified = outcome.evidence().and_then(|evidence| evidence.certificate.as_pushdown());
-    let lemma = certified.and_then(|certificate| certificate.lemmas.first()).filter(|_| invariant);
-    let asked_invariant = invariant;
-    let invariant = loaded.program().zip(legend.as_ref()).zip(lemma);
-    let invariant = invariant.map(|((loaded, legend), lemma)| Invariant::of(&loaded.program, legend, lemma));
     let told = told_views(loaded, model.as_ref(), legend.as_ref(), &outcome);
     let report = Report {
         violating: &told,

@@ -37,6 +37,9 @@ const ROWS: &[Row] = &[
     ("prec_xor", "--dialect getafix", 0, &["main@4"]),
     ("prec_impl", "--dialect getafix", 0, &["main@4"]),
     ("uncalled", "--dialect getafix", 0, &["main@10"]),
+    ("fails-outside", "", 0, &["main@5"]),
+    ("enforce-result", "--deadlock", 0, &["main@4", "deadlock-freedom"]),
+    ("enforce-tautology", "--deadlock", 0, &["deadlock-freedom"]),
 ];
 
 fn room() -> Room {
