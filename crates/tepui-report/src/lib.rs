@@ -75,7 +75,34 @@ fn cut(statement: &str) -> String {
     }
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// A report of an outcome and nothing else.
+    pub fn new(file: &'a str, again: &'a str, outcome: &'a Outcome) -> Self {
+        Self {
+            file,
+            again,
+            outcome,
+            model: None,
+            warnings: &[],
+            runs: &[],
+            violating: &[],
+            invariant: None,
+            about: None,
+            digest: None,
+            is_program: false,
+            stacks: false,
+            seconds: 0.0,
+            peak_memory_bytes: 0,
+            certificate: None,
+            trace: None,
+            views: None,
+            asked: (false, false),
+            asked_invariant: false,
+            self_checked: false,
+            proving: true,
+        }
+    }
+
     /// Whether the run ended before it began, since nothing was asked for.
     fn asks_nothing(&self) -> bool {
         let nothing = Verdict::Unknown(Reason::NothingAsked);

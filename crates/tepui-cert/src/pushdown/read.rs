@@ -94,7 +94,8 @@ fn read_word(lines: &Lines<'_>, text: &str) -> Result<Vec<Symbol>, Unreadable> {
     text.split('.').map(|symbol| Ok(Symbol(lines.number(symbol)?))).collect()
 }
 
-/// Reads rows whose last cell is below `words`, so that no short text unfolds into an endless range.
+/// Reads rows in ascending order whose last cell is below `words`, so that no short text unfolds into an endless range, nor
+/// many times into the same.
 fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) -> Result<Rows, Unreadable> {
     let mut rows = Rows::new(width);
     let mut row = Vec::with_capacity(width);
@@ -116,6 +117,10 @@ fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) ->
                 return Err(
                     lines.error(format!("`{range}` does not fit the {words} words and {count} views announced"))
                 );
+            }
+            let start = row.iter().copied().chain([first]);
+            if !rows.is_empty() && rows.get(rows.len() - 1).iter().copied().ge(start) {
+                return Err(lines.error("the rows are not in ascending order, each of them once"));
             }
             (first..=end).for_each(|last| rows.push(row.iter().copied().chain([last])));
         }

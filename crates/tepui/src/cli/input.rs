@@ -313,7 +313,8 @@ impl Loaded {
     }
 }
 
-fn again(args: &ModelArgs) -> String {
+/// The file and the options that select what is verified, for a shell.
+pub(crate) fn again(args: &ModelArgs) -> String {
     let mut words = vec![args.model.display().to_string()];
     let options = [("--init", &args.init), ("--target", &args.target)];
     words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?])).flatten());

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tepui_core::{Budget, Limit, Stop, Stopper};
+use tepui_core::{Budget, Limit, Stopper};
 use tepui_report::{bytes, grouped};
 
 use super::args::LimitArgs;
@@ -20,6 +20,7 @@ const SHOW_EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Watch {
     done: Arc<AtomicBool>,
     peak: Arc<AtomicU64>,
+    bar: ProgressBar,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -55,8 +56,17 @@ impl Watch {
             stopper.stop(Limit::Memory);
         }
         let watched = (Arc::clone(&done), Arc::clone(&peak));
-        let thread = std::thread::spawn(move || watch(&stopper, &limits, &bar, &watched.0, &watched.1));
-        Self { done, peak, thread: Some(thread) }
+        let shown = bar.clone();
+        let thread = std::thread::spawn(move || watch(&stopper, &limits, &shown, &watched.0, &watched.1));
+        Self { done, peak, bar, thread: Some(thread) }
+    }
+
+    /// Prints something while no progress is on the screen.
+    pub(crate) fn pause(&self, print: impl FnOnce()) {
+        match self.bar.elapsed() < SHOW_AFTER {
+            true => print(), // Before it is shown, taking it away would show it.
+            false => self.bar.suspend(print),
+        }
     }
 
     /// The largest amount of memory that the process held.
@@ -79,23 +89,33 @@ impl Drop for Watch {
 /// What deep recursion may need: as much as the first thread of a process has on most systems, and then some.
 const STACK: usize = 64 << 20;
 
-/// Does some work within limits, in a thread of its own: if it does not look at its signal to stop, it is left behind, and
-/// ends with the process.
+/// Does some work within limits of its own.
 pub(crate) fn within<T: Send + 'static>(
     limits: Limits,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Result<T, Limit> {
-    let mut budget = Budget::unlimited();
-    let stopped = Arc::new(AtomicBool::new(false));
+    let budget = Budget::unlimited();
     let _watch = Watch::start(&budget, limits);
-    let signal = Arc::clone(&stopped);
+    while_watched(&budget, Duration::ZERO, work)
+}
+
+/// Does some work in a thread of its own. When a limit is reached, it may have a little more time; then it is left behind,
+/// and ends with the process.
+pub(crate) fn while_watched<T: Send + 'static>(
+    budget: &Budget,
+    grace: Duration,
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Result<T, Limit> {
+    let (stopper, signal) = (budget.stopper(), budget.stopper());
     let worker = std::thread::Builder::new()
         .stack_size(STACK)
-        .spawn(move || work(&|| signal.load(Ordering::Relaxed)))
+        .spawn(move || work(&|| signal.stopped().is_some()))
         .map_err(|_| Limit::Memory)?;
+    let mut reached = None;
     loop {
-        if let Err(Stop::Limit(limit)) = budget.look() {
-            stopped.store(true, Ordering::Relaxed);
+        if let Some(limit) = stopper.stopped()
+            && reached.get_or_insert_with(Instant::now).elapsed() >= grace
+        {
             return Err(limit);
         }
         if worker.is_finished() {
@@ -162,6 +182,9 @@ fn progress_line(stopper: &Stopper, start: Instant, held: u64) -> String {
     let progress = stopper.progress();
     let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
     let elapsed = start.elapsed().as_secs_f64();
+    if get(&progress.work) == 0 {
+        return format!("reading, {}, {elapsed:.1} s", bytes(held));
+    }
     let rate = get(&progress.work) as f64 / elapsed;
     let open = match get(&progress.open) {
         0 => String::new(),

@@ -1,12 +1,12 @@
 //! `tepui verify` and `tepui explore`.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use tepui::{Abstraction, Choice, Cores, ENGINES, Minimal, Options, Refinement, UnsupportedMatching, Verified};
 use tepui_cert::{Trace, program};
-use tepui_core::{Budget, Outcome, Reason, Status, Task, Verdict};
+use tepui_core::{Budget, Limit, Outcome, Reason, Status, Task, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::{Model, pushdown};
 use tepui_report::about::{About, may_block};
@@ -15,14 +15,18 @@ use tepui_report::program::{Run, tell};
 use tepui_report::schedule;
 use tepui_report::{Report, visible};
 
-use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, Resource, RunArgs, VerifyArgs};
-use super::input::{Loaded, LoadedProgram, Subject, load};
-use super::limits::{Limits, Watch};
+use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, ModelArgs, Resource, RunArgs, VerifyArgs};
+use super::input::{Loaded, LoadedProgram, Subject, again, load};
+use super::limits::{Limits, Watch, while_watched};
 use super::{Exit, evidence, output, print, shown};
 
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
-    let mut loaded = load(&args.model, args.matching.as_deref())?;
+    let clock = Clock::start(&args.run);
+    let mut loaded = match clock.load(&args.model, args.matching.as_deref())? {
+        Ok(loaded) => loaded,
+        Err(limit) => return clock.unread(&args.model, &args.run, limit),
+    };
     let by_contexts = [Choice::Delays, Choice::Contexts, Choice::Explicit, Choice::Views, Choice::Symbolic];
     only_for("--call-return", args.call_return.is_some(), args.run.choice(), &by_contexts)?;
     match (&mut loaded.subject, args.call_return) {
@@ -70,7 +74,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         matching: loaded.matching.clone(),
         ..base_options(&args.run, args.run.choice())?
     };
-    run(&loaded, &args.run, &options, args.certificate.as_deref(), args.invariant)
+    run(clock, &loaded, &args.run, &options, args.certificate.as_deref(), args.invariant)
 }
 
 fn call_return(name: CallReturnName) -> CallReturn {
@@ -83,7 +87,11 @@ fn call_return(name: CallReturnName) -> CallReturn {
 
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
-    let loaded = load(&args.model, None)?;
+    let clock = Clock::start(&args.run);
+    let loaded = match clock.load(&args.model, None)? {
+        Ok(loaded) => loaded,
+        Err(limit) => return clock.unread(&args.model, &args.run, limit),
+    };
     only_for("--rounds", args.rounds.is_some(), args.run.choice(), &[Choice::Auto, Choice::Delays])?;
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
@@ -98,7 +106,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         chosen => chosen,
     };
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine)? };
-    run(&loaded, &args.run, &options, None, false)
+    run(clock, &loaded, &args.run, &options, None, false)
 }
 
 fn base_options(args: &RunArgs, engine: Choice) -> Result<Options> {
@@ -178,8 +186,59 @@ fn only_for(option: &str, given: bool, engine: Choice, engines: &[Choice]) -> Re
     bail!("{option} is only for --engine {}", fitting.collect::<Vec<_>>().join(", "))
 }
 
+/// What reading may take when a limit is reached: what is short is read, so that there is something to speak of.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The limits of a run. They hold from the first byte that is read.
+struct Clock {
+    start: Instant,
+    budget: Budget,
+    watch: Watch,
+}
+
+impl Clock {
+    fn start(args: &RunArgs) -> Self {
+        let budget = Budget::unlimited();
+        let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
+        Self { start: Instant::now(), budget, watch }
+    }
+
+    /// Reads a model, unless a limit is reached before.
+    fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Loaded, Limit>> {
+        let (model, matching) = (model.clone(), matching.map(Path::to_owned));
+        match while_watched(&self.budget, GRACE, move |_| load(&model, matching.as_deref())) {
+            Ok(loaded) => loaded.map(Ok),
+            Err(limit) => Ok(Err(limit)),
+        }
+    }
+
+    /// Says that a limit was reached before the model was read.
+    fn unread(self, model: &ModelArgs, args: &RunArgs, limit: Limit) -> Result<Exit> {
+        let (file, again) = (model.model.display().to_string(), again(model));
+        let outcome = nothing_known(&Reason::Limit(limit));
+        let report = Report {
+            seconds: self.start.elapsed().as_secs_f64(),
+            peak_memory_bytes: self.watch.peak_memory(),
+            asked: (false, args.trace.is_some()),
+            ..Report::new(&file, &again, &outcome)
+        };
+        drop(self.watch);
+        say(&report, args.format)?;
+        Ok(Exit::Unknown)
+    }
+}
+
+/// Prints a report.
+fn say(report: &Report<'_>, format: Format) -> Result<()> {
+    Ok(match format {
+        Format::Human => print(&tepui_report::human::render(report))?,
+        Format::Json => print(&(tepui_report::json::render(report) + "\n"))?,
+    })
+}
+
 /// Runs the engines and reports.
 fn run(
+    Clock { start, budget, watch }: Clock,
     loaded: &Loaded,
     args: &RunArgs,
     options: &Options,
@@ -192,10 +251,7 @@ fn run(
     }
     let outputs = [certificate, args.trace.as_deref(), args.views.as_deref()];
     output::prepare(&loaded.inputs, &outputs.into_iter().flatten().map(Path::to_owned).collect::<Vec<_>>())?;
-    loaded.warn();
-    let start = Instant::now();
-    let budget = Budget::unlimited();
-    let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
+    watch.pause(|| loaded.warn());
     let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !invariant;
     let answer = match asks_nothing {
         true => no_answer(loaded, &budget),
@@ -244,10 +300,7 @@ fn run(
         self_checked: args.self_check,
         proving: options.prove,
     };
-    match args.format {
-        Format::Human => print(&tepui_report::human::render(&report))?,
-        Format::Json => print(&(tepui_report::json::render(&report) + "\n"))?,
-    }
+    say(&report, args.format)?;
     written?;
     Ok(match outcome.status() {
         Status::Safe => Exit::Good,
@@ -281,8 +334,8 @@ struct Answer {
     about: Option<About>,
 }
 
-/// What is said about a model of which nothing is asked.
-fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
+/// What is known where no engine was asked.
+fn nothing_known(why: &Reason) -> Outcome {
     let task = Task {
         properties: vec!["views".to_owned()],
         bound_limit: None,
@@ -290,7 +343,12 @@ fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
         list_views: false,
         stop_at_first: false,
     };
-    let outcome = Outcome::without_answer("none", "symbols", &task, &Reason::NothingAsked);
+    Outcome::without_answer("none", "symbols", &task, why)
+}
+
+/// What is said about a model of which nothing is asked.
+fn no_answer(loaded: &Loaded, budget: &Budget) -> Answer {
+    let outcome = nothing_known(&Reason::NothingAsked);
     let about = loaded.program().map(|LoadedProgram { program, compiling, .. }| {
         let stuck = if may_block(program) { tepui::gets_stuck(program, compiling, None, budget) } else { Some(false) };
         About { stuck, ..About::default() }

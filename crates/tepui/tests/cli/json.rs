@@ -10,7 +10,7 @@ type Field = (&'static str, fn(&Value) -> bool, &'static str);
 const DOCUMENT: &[Field] = &[
     ("tepui_version", |value| value == env!("CARGO_PKG_VERSION"), "the version"),
     ("file", Value::is_string, "a string"),
-    ("model_digest", is_digest, "64 hexadecimal digits"),
+    ("model_digest", |value| value.is_null() || is_digest(value), "nothing, or 64 hexadecimal digits"),
     ("verdict", |value| ["safe", "unsafe", "unknown"].iter().any(|word| value == word), "a verdict"),
     ("reason", |value| value.is_null() || holds(value, REASON), "nothing, or a reason"),
     ("engine", is_engine, "an engine"),
@@ -106,6 +106,7 @@ pub(crate) fn check(line: &str, document: &Value) {
         let value = document.get(name).unwrap_or_else(|| panic!("{line}: {name} is missing"));
         assert!(is_right(value), "{line}: {name} should be {words}, not {value}");
     }
+    assert!(document["model_digest"].is_string() || document["engine"] == "none", "{line}: {document}");
     let unknown = properties(document).iter().any(|property| property["verdict"] == "unknown");
     assert_eq!(!document["reason"].is_null(), unknown, "{line}: there is a reason if and only if something is unknown");
     check_iterations(line, document);

@@ -65,6 +65,20 @@ fn no_time_at_all_is_a_clean_unknown() {
     expect_unknown(&document(&Room::new(), "verify heights.cpds --timeout 0", 3), "timeout");
 }
 
+/// Limits hold from the first byte on.
+#[test]
+fn a_file_that_takes_long_to_read_is_a_clean_unknown() {
+    let room = Room::new();
+    let body = "s := !s; if (s) { s := s | !s; } assume(s | !s); ".repeat(400_000);
+    std::fs::write(room.path("long.bp"), format!("decl s; void main() {{ {body} assert(s); }}")).unwrap();
+    let started = Instant::now();
+    expect_unknown(&document(&room, "verify long.bp --timeout 0.2s", 3), "timeout");
+    expect_unknown(&document(&room, "verify long.bp --memory 100MB", 3), "memory-limit");
+    let run = room.expect("verify long.bp --timeout 0.2s", 3);
+    assert!(run.stdout.contains("the time limit was reached"), "{}", run.stdout);
+    assert!(started.elapsed() < PATIENCE);
+}
+
 #[test]
 fn a_memory_limit_ends_with_the_bound_reached() {
     let room = Room::new();
