@@ -230,10 +230,11 @@ impl Clock {
 
 /// Prints a report.
 fn say(report: &Report<'_>, format: Format) -> Result<()> {
-    Ok(match format {
-        Format::Human => print(&tepui_report::human::render(report))?,
-        Format::Json => print(&(tepui_report::json::render(report) + "\n"))?,
-    })
+    let text = match format {
+        Format::Human => tepui_report::human::render(report),
+        Format::Json => tepui_report::json::render(report) + "\n",
+    };
+    Ok(print(&text)?)
 }
 
 /// Runs the engines and reports.
