@@ -33,6 +33,9 @@ impl Writer<'_> {
         if !std::mem::take(&mut self.now.told) {
             return;
         }
+        if self.raised && self.one_in(2) {
+            return self.put_raised();
+        }
         let value = self.boolean();
         self.put(&format!("told := {value};"));
         if self.one_in(2) {
@@ -41,6 +44,16 @@ impl Writer<'_> {
         let (other, operator) = (self.known(), self.pick(&["|", "|", "&", "=>", "="]));
         let not = self.pick(&["", "!"]);
         self.put(&format!("assert(({other}) {operator} {not}told);"));
+    }
+
+    /// A variable that is read only under another one, which is false at first and becomes true.
+    fn put_raised(&mut self) {
+        let value = self.constant();
+        self.put(&format!("told := {value};"));
+        self.put("raised := 1;");
+        let condition = self.pick(&["raised => told", "!raised | told", "raised & told"]);
+        let condition = condition.replace("told", &format!("(told = {value})"));
+        self.put(&format!("assert({condition});"));
     }
 
     /// A section that a lock guards, and of which somebody might see the middle.

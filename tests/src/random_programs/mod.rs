@@ -99,6 +99,8 @@ struct Writer<'r> {
     starts: usize,
     /// Whether some procedure enforces something.
     enforces: bool,
+    /// Whether there is a shared variable `raised`, which becomes true and never false again.
+    raised: bool,
     /// All labels, and those of blocks that begin other blocks.
     known: Vec<String>,
     favoured: Vec<String>,
@@ -157,6 +159,7 @@ impl<'r> Writer<'r> {
             sleeping,
             starts,
             enforces: false,
+            raised: false,
             known: Vec::new(),
             favoured: Vec::new(),
             label: 0,

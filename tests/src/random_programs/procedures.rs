@@ -58,6 +58,10 @@ impl Writer<'_> {
         self.rng.shuffle(&mut variables);
         self.declare(&variables);
         if self.braces() && self.one_in(3) {
+            self.put("decl raised;");
+            self.raised = true;
+        }
+        if self.braces() && self.one_in(3) {
             let name = self.name("l".to_owned());
             self.put(&format!("lock {name};"));
             self.shared.push(Variable { name, kind: Kind::Boolean });

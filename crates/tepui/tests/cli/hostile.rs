@@ -38,6 +38,9 @@ const ROWS: &[Row] = &[
     ("prec_impl", "--dialect getafix", 0, &["main@4"]),
     ("uncalled", "--dialect getafix", 0, &["main@10"]),
     ("fails-outside", "", 0, &["main@5"]),
+    ("started-inside", "--label L", 1, &["L"]),
+    ("started-blocked", "--label L", 0, &["L"]),
+    ("woken-blocked", "--label L", 0, &["L"]),
     ("enforce-result", "--deadlock", 0, &["main@4", "deadlock-freedom"]),
     ("enforce-tautology", "--deadlock", 0, &["deadlock-freedom"]),
 ];

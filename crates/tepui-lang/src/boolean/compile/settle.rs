@@ -15,7 +15,7 @@
 //! threads rest, and its checker lets a thread pass all others ([`resting`]).
 
 use rustc_hash::FxHashSet;
-use tepui_model::program::{Action, Expression, Procedure, Slot};
+use tepui_model::program::{Action, Expression, Procedure, Program, Slot};
 
 use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
@@ -24,11 +24,62 @@ use crate::boolean::flow::Flow;
 /// After how many results it is asked whether to stop.
 const LOOK_EVERY: usize = 4_096;
 
-/// Positions at which a thread rests that others may interrupt, although the next step is a local one: they cut every loop
-/// of local steps, or a return without results leads there.
-pub(super) fn resting(procedure: &Procedure, flow: &Flow, returned_to: &dyn Fn(usize) -> bool) -> Vec<bool> {
+/// For each procedure, the positions at which a thread may come to stand while another one is uninterrupted: where it is
+/// started, or woken. If labels are asked for it must not run on from there, since it might come to a label before its time.
+pub(super) fn held_up(program: &Program, flows: &[Flow]) -> Vec<Vec<usize>> {
+    let statements = || {
+        let procedures = program.procedures.iter().enumerate();
+        procedures.flat_map(|(number, procedure)| {
+            procedure
+                .statements
+                .iter()
+                .enumerate()
+                .map(move |(position, statement)| (number, position, &statement.action))
+        })
+    };
+    let inside = |procedure: usize, position: usize| flows[procedure].atomics(position).next().is_some();
+    let calls = |&(number, position, action): &(usize, usize, &Action)| {
+        matches!(action, Action::Call { .. }) && inside(number, position)
+    };
+    let called = |procedure: usize| {
+        statements()
+            .any(|(_, _, action)| matches!(action, Action::Call { procedure: called, .. } if *called == procedure))
+    };
+    let anywhere = statements().any(|(_, _, action)| matches!(action, Action::AtomicBegin));
+    let by_calls = statements().any(|statement| calls(&statement));
+    let mut held_up = vec![Vec::new(); program.procedures.len()];
+    if program.unreachable.is_empty() {
+        return held_up;
+    }
+    let mut wakes = false;
+    for (number, position, action) in statements() {
+        if !(anywhere || inside(number, position) || by_calls && called(number)) {
+            continue;
+        }
+        match action {
+            Action::Start { procedure, .. } => held_up[*procedure].push(0),
+            Action::StartAt(to) => held_up[number].push(*to),
+            Action::Broadcast => wakes = true,
+            _ => {}
+        }
+    }
+    for (number, position, _) in statements().filter(|(_, _, action)| wakes && matches!(action, Action::Sleep)) {
+        held_up[number].push(flows[number].next[position]);
+    }
+    held_up
+}
+
+/// Positions at which a thread rests that others may interrupt, although the next step is a local one: it is held up there,
+/// they cut every loop of local steps, or a return without results leads there.
+pub(super) fn resting(
+    procedure: &Procedure,
+    flow: &Flow,
+    held_up: &[usize],
+    returned_to: &dyn Fn(usize) -> bool,
+) -> Vec<bool> {
     let end = procedure.statements.len();
     let mut rests = vec![false; end + 1];
+    held_up.iter().for_each(|&position| rests[position] = true);
     for (position, statement) in procedure.statements.iter().enumerate() {
         if matches!(statement.action, Action::Call { .. }) && returned_to(position) {
             rests[flow.next[position]] = true;

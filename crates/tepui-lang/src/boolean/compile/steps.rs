@@ -3,7 +3,7 @@
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Program, Slot, Variable};
 
 use super::layout::{Layout, Values};
-use super::settle::resting;
+use super::settle::{held_up, resting};
 use super::variables::Kept;
 use super::{Change, Effect, Mode, Options, Point, Stage, Uncompiled};
 use crate::boolean::flow::Flow;
@@ -58,14 +58,17 @@ impl<'p> Steps<'p> {
             true => Kept::what_matters(program, &flows, &shared, &locals, options.keep_dead),
             false => Kept::all(program),
         };
-        let rests = program.procedures.iter().zip(&flows).map(|(procedure, flow)| {
-            let untold = |call: usize| {
-                let Action::Call { procedure: called, .. } = &procedure.statements[call].action else { return false };
-                let inside = flow.atomics(call).next().is_some();
-                !always_tell && !inside && program.procedures[*called].results.is_empty()
-            };
-            resting(procedure, flow, &untold)
-        });
+        let rests =
+            program.procedures.iter().zip(&flows).zip(held_up(program, &flows)).map(|((procedure, flow), held_up)| {
+                let untold = |call: usize| {
+                    let Action::Call { procedure: called, .. } = &procedure.statements[call].action else {
+                        return false;
+                    };
+                    let inside = flow.atomics(call).next().is_some();
+                    !always_tell && !inside && program.procedures[*called].results.is_empty()
+                };
+                resting(procedure, flow, &held_up, &untold)
+            });
         let rests = rests.collect();
         let steps = Self { program, flows, shared, locals, always_tell, kept, rests, options, stop };
         steps.require_few_choices().map(|()| steps)
