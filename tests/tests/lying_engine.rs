@@ -45,11 +45,7 @@ impl Engine for Liar {
         Ok((Trace { model: self.model.digest(), property, start, steps: Vec::new() }.into(), None))
     }
 
-    fn violating(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn views(&self) -> Vec<String> {
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
         Vec::new()
     }
 }

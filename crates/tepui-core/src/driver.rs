@@ -249,7 +249,7 @@ pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outco
     if reason.is_some() && task.prove {
         run.prove_some(budget);
     }
-    run.finish(reason, budget.work())
+    run.finish(reason, budget)
 }
 
 struct Run<'a> {
@@ -395,7 +395,7 @@ impl Run<'_> {
         }
     }
 
-    fn finish(self, reason: Option<Reason>, work: u64) -> Outcome {
+    fn finish(self, reason: Option<Reason>, budget: &mut Budget) -> Outcome {
         let open = reason.unwrap_or(Reason::Limit(Limit::Bound));
         let known = self.verdicts.into_iter().zip(self.untraced);
         let verdict = |(name, (verdict, untraced)): (&String, (Option<Verdict>, Option<Stop>))| {
@@ -407,6 +407,7 @@ impl Run<'_> {
         let proved = properties.iter().any(|property| matches!(property.verdict, Verdict::Safe(_)));
         let open = properties.iter().any(|property| property.verdict.status() == Status::Unknown);
         let known = proved && self.engine.limits_schedules();
+        let mut listed = |violating: bool| budget.with_grace(|budget| self.engine.views(violating, budget));
         let last_new = self.iterations.iter().rev().find(|iteration| iteration.new_views > 0);
         Outcome {
             engine: self.engine.name(),
@@ -416,11 +417,11 @@ impl Run<'_> {
             cutoff: last_new.filter(|_| known).map(|iteration| iteration.bound),
             iterations: self.iterations,
             state_bytes: self.state_bytes,
-            views: if self.task.list_views { self.engine.views() } else { Vec::new() },
-            violating: if self.task.prove { Vec::new() } else { self.engine.violating() },
+            views: if self.task.list_views { listed(false) } else { Vec::new() },
+            violating: if self.task.prove { Vec::new() } else { listed(true) },
             obstacles: if open && self.task.prove { self.engine.obstacles() } else { Vec::new() },
             remarks: self.engine.remarks(),
-            work,
+            work: budget.work(),
         }
     }
 }
@@ -484,11 +485,7 @@ mod tests {
             Ok((trace.into(), Some(Bound::on(&["pages"], &[self.next - 1]))))
         }
 
-        fn violating(&self) -> Vec<String> {
-            Vec::new()
-        }
-
-        fn views(&self) -> Vec<String> {
+        fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
             Vec::new()
         }
     }

@@ -49,11 +49,9 @@ pub trait Engine {
     /// is one that schedules can be measured by.
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop>;
 
-    /// All views reached so far, in the notation of the model, sorted.
-    fn views(&self) -> Vec<String>;
-
-    /// Those of the views that violate a property.
-    fn violating(&self) -> Vec<String>;
+    /// All views reached so far, or those that violate a property, in the notation of the model, sorted. If a limit is
+    /// reached, some of them.
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String>;
 
     /// What stands in the way of a proof at present, in sentences for people.
     fn obstacles(&self) -> Vec<String> {

@@ -54,12 +54,8 @@ impl Engine for Measuring {
         self.engine.trace(property, budget)
     }
 
-    fn views(&self) -> Vec<String> {
-        self.engine.views()
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.engine.violating()
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        self.engine.views(violating, budget)
     }
 
     fn obstacles(&self) -> Vec<String> {

@@ -78,7 +78,7 @@ pub trait Observed: System {
     fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop>;
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for.
-    fn list(&self, views: &PackedSet, violating: bool) -> Vec<String>;
+    fn list(&self, views: &PackedSet, violating: bool, budget: &mut Budget) -> Vec<String>;
 
     /// Bytes held.
     fn bytes(&self) -> u64;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use tepui_cert::Trace;
 use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
+use tepui_lang::boolean::DEADLOCK;
 use tepui_lang::diagnostic::is_hidden;
 use tepui_model::Model;
 
@@ -184,7 +185,8 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     } else {
         facts.push(("engine", outcome.engine.to_owned()));
     }
-    if report.model.is_some_and(|model| matches!(model, Model::Pushdown(model) if !anything_happens(model))) {
+    let whole = last.is_some_and(|last| last.complete);
+    if whole && report.model.is_some_and(|model| matches!(model, Model::Pushdown(model) if !anything_happens(model))) {
         facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
@@ -249,7 +251,7 @@ fn anything_happens(model: &tepui_model::pushdown::Model) -> bool {
 }
 
 fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
-    if refuted.trace().steps() == 0 {
+    if contexts == 0 {
         return "the initial state violates the property".to_owned();
     }
     match refuted.bound() {
@@ -389,8 +391,10 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
+        // To find that all threads are blocked, the model takes steps that the program does not have.
         let could_be_shorter = |property: &PropertyOutcome| {
-            matches!(&property.verdict, Verdict::Unsafe(refuted)
+            property.name != DEADLOCK
+                && matches!(&property.verdict, Verdict::Unsafe(refuted)
                 if refuted.bound().is_none() && refuted.trace().as_pushdown().is_some_and(|trace| trace.contexts() > 1))
         };
         if outcome.remarks.is_empty() && outcome.properties.iter().any(could_be_shorter) {

@@ -456,12 +456,9 @@ impl Engine for Creating<'_> {
         Ok((trace.clone(), bound))
     }
 
-    fn views(&self) -> Vec<String> {
-        self.outcome().map(|outcome| outcome.views.clone()).unwrap_or_default()
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.outcome().map(|outcome| outcome.violating.clone()).unwrap_or_default()
+    fn views(&self, violating: bool, _: &mut Budget) -> Vec<String> {
+        let listed = |outcome: &Outcome| if violating { outcome.violating.clone() } else { outcome.views.clone() };
+        self.outcome().map(listed).unwrap_or_default()
     }
 
     fn obstacles(&self) -> Vec<String> {

@@ -189,11 +189,7 @@ impl Engine for OnProduct<'_> {
         Ok((trace.into(), None))
     }
 
-    fn views(&self) -> Vec<String> {
-        self.engine.views()
-    }
-
-    fn violating(&self) -> Vec<String> {
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
         Vec::new() // Those are views of the product, which mean nothing to anyone.
     }
 

@@ -50,7 +50,11 @@ fn bounded_sets_are_those_of_the_definition() {
                 let expected = &grid.cells[rounds as usize][delays as usize];
                 let place = format!("seed {seed} at {bound}, {options:?}");
                 assert_eq!(round.states, expected.len() as u64, "{place}");
-                assert_eq!(engine.views(), shown[rounds as usize][delays as usize], "{place}");
+                assert_eq!(
+                    engine.views(false, &mut Budget::unlimited()),
+                    shown[rounds as usize][delays as usize],
+                    "{place}"
+                );
             }
         }
     });
@@ -162,7 +166,7 @@ impl Observed for Updates {
         Err(Stop::GaveUp("nothing is violated".to_owned()))
     }
 
-    fn list(&self, views: &PackedSet, _: bool) -> Vec<String> {
+    fn list(&self, views: &PackedSet, _: bool, _: &mut Budget) -> Vec<String> {
         let mut listed: Vec<_> = (0..views.len() as u32).map(|view| views.field(view, 0).to_string()).collect();
         listed.sort_unstable();
         listed
@@ -192,7 +196,7 @@ fn a_system_that_is_no_pushdown_model() {
                 (_, 0..=1) => &["0", "1"],
                 _ => &["0", "1", "2"],
             };
-            assert_eq!(engine.views(), expected, "{rounds} rounds, {delays} delays");
+            assert_eq!(engine.views(false, &mut Budget::unlimited()), expected, "{rounds} rounds, {delays} delays");
         }
     }
     let task = Task {

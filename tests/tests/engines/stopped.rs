@@ -112,7 +112,8 @@ fn stop_at(moment: u64, limit: Limit, engine: &mut dyn Engine, truth: &Truth, pl
 fn ask_for_the_rest(engine: &dyn Engine, truth: &Truth, place: &str) {
     engine.obstacles();
     engine.remarks();
-    let (views, violating) = (engine.views(), engine.violating());
+    let budget = &mut Budget::unlimited();
+    let (views, violating) = (engine.views(false, budget), engine.views(true, budget));
     if let Some(known) = &truth.views {
         for view in views.iter().chain(&violating) {
             assert!(known.contains(view), "{place}: {view} cannot be reached");

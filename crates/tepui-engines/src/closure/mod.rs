@@ -51,19 +51,6 @@ impl Closure {
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
         Self { search: Search::new(compiled, symmetry, Crew::of(options.cores), options.view_depth) }
     }
-
-    fn list(&self, violating: bool) -> Vec<String> {
-        let Some(reported) = self.search.depths.first() else { return Vec::new() };
-        let Explorer { system, states, crew, .. } = &self.search.explorer;
-        let Pushdown { compiled, symmetry, .. } = system;
-        if self.search.flat {
-            let mut views = Obligations::new(compiled, symmetry, 1);
-            let all: Vec<_> = (0..states.len() as u32).collect();
-            let _ = views.add(system, states, &all, crew, &mut Budget::unlimited());
-            return views.list(compiled, symmetry, violating);
-        }
-        reported.list(compiled, symmetry, violating)
-    }
 }
 
 impl Engine for Closure {
@@ -148,12 +135,17 @@ impl Engine for Closure {
         Ok((shorten(&compiled.model, found, budget).into(), None))
     }
 
-    fn views(&self) -> Vec<String> {
-        self.list(false)
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.list(true)
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        let Some(reported) = self.search.depths.first() else { return Vec::new() };
+        let Explorer { system, states, crew, .. } = &self.search.explorer;
+        let Pushdown { compiled, symmetry, .. } = system;
+        if self.search.flat {
+            let mut views = Obligations::new(compiled, symmetry, 1);
+            let all: Vec<_> = (0..states.len() as u32).collect();
+            let _ = views.add(system, states, &all, crew, budget);
+            return views.list(compiled, symmetry, violating, budget);
+        }
+        reported.list(compiled, symmetry, violating, budget)
     }
 
     fn obstacles(&self) -> Vec<String> {

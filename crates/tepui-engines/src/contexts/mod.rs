@@ -153,11 +153,6 @@ impl<L: Representation> Contexts<L> {
         self.options.states && !exhausted && views >= LARGE && spent < views as u64
     }
 
-    fn list(&self, violating: bool) -> Vec<String> {
-        let search = &self.search;
-        search.compiled().list_views(&search.views, search.symmetry(), |_, top| vec![Symbol(top)], violating)
-    }
-
     fn contexts(&self, level: usize) -> Bound {
         Bound::on(&["contexts"], &[level as u32])
     }
@@ -228,11 +223,8 @@ impl<L: Representation> Engine for Contexts<L> {
         Ok((L::trace(&self.search, property, budget)?, Some(self.contexts(level))))
     }
 
-    fn views(&self) -> Vec<String> {
-        self.list(false)
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.list(true)
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        let search = &self.search;
+        search.compiled().list_views(&search.views, search.symmetry(), |_, top| vec![Symbol(top)], violating, budget)
     }
 }

@@ -189,11 +189,7 @@ impl<S: Observed> Engine for Delays<S> {
         Ok((trace, self.search.complete.then_some(least)))
     }
 
-    fn views(&self) -> Vec<String> {
-        self.search.explorer.system.list(&self.search.views, false)
-    }
-
-    fn violating(&self) -> Vec<String> {
-        self.search.explorer.system.list(&self.search.views, true)
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        self.search.explorer.system.list(&self.search.views, violating, budget)
     }
 }

@@ -8,14 +8,17 @@
 use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use tepui_core::Budget;
 use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, Thread, View};
 
-use super::abstraction::count;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 
 /// How many symbols are listed at most if listing fewer views says as much.
 const MOST_LISTED: u64 = 10_000_000;
+
+/// What it costs to list a view, beside other efforts.
+const LISTED_EFFORT: u64 = 16;
 
 /// A rule, as seen from its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,31 +222,52 @@ impl Compiled {
         symmetry: &Symmetry,
         word: impl Fn(usize, u32) -> Vec<Symbol>,
         violating: bool,
+        budget: &mut Budget,
     ) -> Vec<String> {
-        let symbols = count(views, symmetry).saturating_mul(self.threads() as u64);
+        let violates = |row: &[u32], symmetry: &Symmetry| {
+            let tops = (0..self.threads()).map(|thread| word(thread, row[thread + 1])[0].0);
+            let tops: Vec<_> = [row[0]].into_iter().chain(tops).collect();
+            self.model.properties().iter().any(|property| self.violates(property, symmetry, &tops))
+        };
+        let (mut row, mut orbits, mut symbols) = (vec![0; views.width()], Vec::new(), 0_u64);
+        let mut stopped = false;
+        for view in 0..views.len() as u32 {
+            views.get(view, &mut row);
+            if !violating || violates(&row, symmetry) {
+                orbits.push(view);
+                symbols = symbols.saturating_add(symmetry.orbit(&row).saturating_mul(self.threads() as u64));
+            }
+            stopped = budget.pass(LISTED_EFFORT).is_err();
+            if stopped {
+                break;
+            }
+        }
         let unfold = symbols <= MOST_LISTED || symmetry.is_trivial();
         let none = Symmetry::none(self.threads());
         let mut listed: Vec<(Shared, Vec<Vec<Symbol>>)> = Vec::new();
         let mut list = |row: &[u32], symmetry: &Symmetry| {
-            let words: Vec<_> = (0..self.threads()).map(|thread| word(thread, row[thread + 1])).collect();
-            let tops: Vec<_> = [row[0]].into_iter().chain(words.iter().map(|word| word[0].0)).collect();
-            let violates = |property: &Property| self.violates(property, symmetry, &tops);
-            if !violating || self.model.properties().iter().any(violates) {
+            if !violating || violates(row, symmetry) {
+                let words = (0..self.threads()).map(|thread| word(thread, row[thread + 1])).collect();
                 listed.push((self.shared(row[0]), words));
             }
         };
-        let mut row = vec![0; views.width()];
-        for view in 0..views.len() as u32 {
+        for view in orbits {
             views.get(view, &mut row);
             match unfold {
                 true => symmetry.unfold(&row, &mut |row| list(row, &none)),
                 false => list(&row, symmetry),
             }
+            let effort = if unfold { symmetry.orbit(&row).saturating_mul(LISTED_EFFORT) } else { LISTED_EFFORT };
+            stopped |= budget.pass(effort).is_err();
+            if stopped {
+                break;
+            }
         }
         listed.sort_unstable();
-        let note = (!unfold).then(|| "# one of each orbit: interchangeable threads may be permuted".to_owned());
+        let orbits = (!unfold).then(|| "# one of each orbit: interchangeable threads may be permuted".to_owned());
         let shown = listed.iter().map(|(shared, words)| self.show_view(*shared, words));
-        note.into_iter().chain(shown).collect()
+        let cut = stopped.then(|| "# a limit was reached: the list is not complete".to_owned());
+        orbits.into_iter().chain(shown).chain(cut).collect()
     }
 
     /// A view in the notation of the model.

@@ -93,9 +93,9 @@ impl Obligations {
     }
 
     /// The views in the notation of the model, sorted.
-    pub fn list(&self, compiled: &Compiled, symmetry: &Symmetry, violating: bool) -> Vec<String> {
+    pub fn list(&self, compiled: &Compiled, symmetry: &Symmetry, violating: bool, budget: &mut Budget) -> Vec<String> {
         let word = |thread: usize, word: u32| self.grams.word(thread, word).to_vec();
-        compiled.list_views(&self.views, symmetry, word, violating)
+        compiled.list_views(&self.views, symmetry, word, violating, budget)
     }
 
     /// How many symbols of each stack the views show.

@@ -148,10 +148,10 @@ impl Observed for ObservedPushdown {
         Ok(trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)?.into())
     }
 
-    fn list(&self, views: &PackedSet, violating: bool) -> Vec<String> {
+    fn list(&self, views: &PackedSet, violating: bool, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
-        compiled.list_views(views, symmetry, word, violating)
+        compiled.list_views(views, symmetry, word, violating, budget)
     }
 
     fn bytes(&self) -> u64 {

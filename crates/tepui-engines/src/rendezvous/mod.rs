@@ -523,11 +523,7 @@ impl Engine for Rendezvous<'_> {
         Ok((trace.into(), None))
     }
 
-    fn views(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn violating(&self) -> Vec<String> {
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
         Vec::new()
     }
 

@@ -152,10 +152,11 @@ impl<'a, 's> Parser<'a, 's> {
         }
         if inits.len() > 1 && inits.len() != names.len() {
             let span = inits[0].span.start..inits[inits.len() - 1].span.end;
-            let message = format!("{} variables and {} values", names.len(), inits.len());
-            self.sink.push(
-                Diagnostic::error(0, span, message, "these values").hint("give one value for all, or one for each"),
-            );
+            let variables =
+                if names.len() == 1 { "1 variable".to_owned() } else { format!("{} variables", names.len()) };
+            let message = format!("{variables} and {} values", inits.len());
+            let hint = "values come after all names: `decl x, y := 1, 0;`; give one value for all, or one for each";
+            self.sink.push(Diagnostic::error(0, span, message, "these values").hint(hint));
         }
         let kind = kind.unwrap_or(KindName::Bool);
         for (index, name) in names.into_iter().enumerate() {

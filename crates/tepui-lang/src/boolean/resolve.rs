@@ -599,13 +599,15 @@ impl Resolver<'_, '_> {
     }
 
     fn targets(&mut self, labels: &[String]) {
+        // Where the text could not be read, a label may stand in what is missing.
+        let readable = !self.sink.has_errors();
         for label in labels {
             let mut targets = Vec::new();
             for (procedure, one) in self.program.procedures.iter().enumerate() {
                 let labelled = (0..).zip(&one.statements).filter(|(_, statement)| statement.labels.contains(label));
                 targets.extend(labelled.map(|(position, _)| Target { label: label.clone(), procedure, position }));
             }
-            if targets.is_empty() {
+            if targets.is_empty() && readable {
                 let labels = self.program.procedures.iter().flat_map(|procedure| &procedure.statements);
                 let known = labels.flat_map(|statement| &statement.labels).map(String::as_str);
                 let hint = suggestion(label, known, self.sink.is_full(Severity::Error));

@@ -199,7 +199,9 @@ pub fn compile(program: &Program, options: Options, stop: &dyn Fn() -> bool) -> 
         program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
     }
     let steps = Steps::new(&program, options, stop)?;
-    Exploration::new(&steps, setup.as_ref())?.run(stop)
+    let compiled = Exploration::new(&steps, setup.as_ref())?.run(stop)?;
+    // Who is told to stop in the middle of a step leaves some of its results out.
+    if stop() { Err(Uncompiled::Stopped) } else { Ok(compiled) }
 }
 
 /// Whether threads are created while others run, so that their number is a bound.
