@@ -137,7 +137,8 @@ def judge(tree, programs, tests):
     if result.returncode == 0:
         return examples(tree, environment) if of_programs else ("SURVIVED", [])
     if not groups:
-        return "DOES NOT BUILD OR ENDS OTHERWISE", output.strip().splitlines()[-5:]
+        panics = re.findall(r"panicked at .*\n.*", output)
+        return "DOES NOT BUILD OR ENDS OTHERWISE", panics or output.strip().splitlines()[-5:]
     wrong = [name for name, _ in groups if "not believed" not in name]
     seeds = sum(len(seeds.split(",")) for _, seeds in groups)
     kind = "WRONG VERDICT" if any("safe, but" in name for name in wrong) else "caught"

@@ -115,6 +115,9 @@ impl Fuse {
 /// How long a trace may go on being built after a limit was reached.
 const GRACE: Duration = Duration::from_millis(400);
 
+/// The same where memory is short, and may get shorter with every moment.
+const GRACE_OF_MEMORY: Duration = Duration::from_millis(50);
+
 /// Whether limits are felt at once, or later. There is one grace period in a run, however many traces need it.
 #[derive(Clone, Copy, Default, Debug)]
 struct Grace {
@@ -125,8 +128,12 @@ struct Grace {
 impl Grace {
     fn allows(&mut self, limit: Limit) -> bool {
         // Who is outrun has nothing to tell that the winner does not know.
-        let granted = self.granted && limit != Limit::Outrun;
-        granted && Instant::now() < *self.ends.get_or_insert_with(|| Instant::now() + GRACE)
+        let granted = match limit {
+            Limit::Outrun => Duration::ZERO,
+            Limit::Memory => GRACE_OF_MEMORY,
+            _ => GRACE,
+        };
+        self.granted && Instant::now() < *self.ends.get_or_insert_with(|| Instant::now() + granted)
     }
 }
 
