@@ -74,7 +74,7 @@ PRODUCT = "crates/tepui-engines/src/rendezvous/product/"
 
 # The product of threads that meet, and the way back to them.
 PRODUCT_MUTANTS = [
-    ("a-thread-that-is-needed-is-forgotten", PRODUCT + "mod.rs", "        thread.knows.iter().for_each(|action| needed[action.0 as usize].push(number));", "        thread.knows.iter().filter(|action| needed[action.0 as usize].is_empty()).copied().collect::<Vec<_>>().iter().for_each(|action| needed[action.0 as usize].push(number));"),
+    ("a-thread-too-many-is-needed", PRODUCT + "mod.rs", "        thread.knows.iter().for_each(|action| needed[action.0 as usize].push(number));", "        let _ = thread;\n        (0..needed.len()).for_each(|action| needed[action].push(number));"),
     ("the-floor-is-popped", PRODUCT + "mod.rs", "        let symbols = rule.right.len() + usize::from(rule.top.is_bottom());", "        let symbols = rule.right.len().max(usize::from(rule.top.is_bottom()));"),
     ("the-control-state-is-lost-by-a-return", PRODUCT + "mod.rs", "        let top = self.frame(Frame::Top(control, symbol, below));\n        self.add((phase, Frame::Under(symbol, below))", "        let top = self.frame(Frame::Top(Control(0), symbol, below));\n        self.add((phase, Frame::Under(symbol, below))"),
     ("automata-stand-still", PRODUCT + "mod.rs", "                let above = self.places.above(below, lower);", "                let above = below;"),

@@ -39,7 +39,7 @@ fn shown(views: &Views) -> (HashSet<Vec<Seen>>, usize) {
             .filter(|symbol| !symbol.is_bottom())
             .map(|symbol| &views.frames[thread][symbol.0 as usize - 1])
             .collect();
-        (frames[0].control, frames.iter().map(|frame| frame.symbol).collect())
+        (frames.first().and_then(|frame| frame.control), frames.iter().map(|frame| frame.symbol).collect())
     };
     let row = |row: &[u32]| row[1..].iter().enumerate().map(|(thread, &word)| seen(thread, word)).collect();
     (lemma.views.iter().map(row).collect(), lemma.depth as usize)
