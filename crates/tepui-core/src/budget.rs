@@ -128,12 +128,9 @@ struct Grace {
 impl Grace {
     fn allows(&mut self, limit: Limit) -> bool {
         // Who is outrun has nothing to tell that the winner does not know.
-        let granted = match limit {
-            Limit::Outrun => Duration::ZERO,
-            Limit::Memory => GRACE_OF_MEMORY,
-            _ => GRACE,
-        };
-        self.granted && Instant::now() < *self.ends.get_or_insert_with(|| Instant::now() + granted)
+        let granted = self.granted && limit != Limit::Outrun;
+        let period = if limit == Limit::Memory { GRACE_OF_MEMORY } else { GRACE };
+        granted && Instant::now() < *self.ends.get_or_insert_with(|| Instant::now() + period)
     }
 }
 
