@@ -13,7 +13,7 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_system, shape_of};
 
-const SYSTEMS: u64 = 3000;
+const SYSTEMS: u64 = 1600;
 const CAP: Cap = Cap { height: 6, states: 2000 };
 
 #[derive(Clone, Copy, Default, Debug)]

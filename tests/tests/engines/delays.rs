@@ -17,7 +17,7 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_system, shape_of};
 
-const SYSTEMS: u64 = 1800;
+const SYSTEMS: u64 = 1000;
 const MOST: usize = 8;
 const CAP: Cap = Cap { height: 20, states: 120 };
 
@@ -66,7 +66,7 @@ fn bounded_sets_are_those_of_the_definition() {
 /// The bounds of a violation are among the smallest, and its trace keeps to them.
 #[test]
 fn violations_are_found_at_smallest_bounds() {
-    let (count, tallies) = for_each_system(1200, |seed, found: &mut u64| {
+    let (count, tallies) = for_each_system(600, |seed, found: &mut u64| {
         let model = small_model(&mut fastrand::Rng::with_seed(seed ^ 0xb0b), shape_of(seed));
         let grid = oracle::round_robin(&model, MOST, MOST, CAP);
         for (prove, limit) in [(true, vec![MOST as u32]), (false, vec![MOST as u32, 3])] {

@@ -44,7 +44,7 @@ struct Tally {
 
 #[test]
 fn every_property_gets_its_verdict() {
-    let (count, tallies) = for_each_system(1500, |seed, tally: &mut Tally| {
+    let (count, tallies) = for_each_system(900, |seed, tally: &mut Tally| {
         let Some((model, violated)) = system(seed) else { return };
         for engine in [Choice::Closure, Choice::Delays, Choice::Contexts, Choice::Auto] {
             let place = format!("seed {seed}, {engine:?}");

@@ -143,7 +143,7 @@ fn at_every_moment(place: &str, truth: &Truth, tally: &mut Tally, mut make: impl
 
 #[test]
 fn engines_stop_at_any_moment() {
-    let (count, tallies) = for_each_system(250, |seed, tally: &mut Tally| {
+    let (count, tallies) = for_each_system(120, |seed, tally: &mut Tally| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x570b);
         let shape = shape_of(seed);
         let model =
@@ -260,7 +260,7 @@ fn check_outcome(outcome: &mut Outcome, truth: &Truth, limit: Limit, place: &str
 
 #[test]
 fn languages_stop_at_any_moment() {
-    let (count, tallies) = for_each_system(150, |seed, tally: &mut Tally| {
+    let (count, tallies) = for_each_system(80, |seed, tally: &mut Tally| {
         let model = tepui_tests::rendezvous::small_model(&mut fastrand::Rng::with_seed(seed ^ 0x1a46));
         let searched = tepui_tests::rendezvous::search(&model, 5, 1500);
         let violated = |property| searched.fewest_actions(property).map(|_| true);
