@@ -1,9 +1,11 @@
 //! Whether a lemma's views avoid what must not happen.
 //!
 //! Frames at which an assertion may fail, or that stand at a label, are never passed, so they are in the views. Failing is
-//! a step, so an assertion does not fail while another thread is uninterrupted. A view is taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by one that is
-//! uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that may lie
-//! below, if it returns.
+//! a step, so an assertion does not fail while another thread is uninterrupted.
+//!
+//! A view is taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by
+//! one that is uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that
+//! may lie below, if it returns.
 
 use rustc_hash::FxHashMap;
 use tepui_model::program::step::{Effect, Frame, Stage};
