@@ -25,7 +25,8 @@ pub fn certify(
     properties: &[Property],
 ) -> Certificate {
     let proved = |property: &&Property| proof.properties.iter().any(|claimed| claimed.name == property.name);
-    let mut tables = Tables { legend: &compiled.legend, shared: Numbered::default(), frames: Numbered::default() };
+    let (shared, shared_numbers, frames) = (Numbered::default(), FxHashMap::default(), Numbered::default());
+    let mut tables = Tables { legend: &compiled.legend, shared, shared_numbers, frames };
     let translated: Vec<_> = proof.lemmas.iter().map(|lemma| Translated::new(&mut tables, lemma)).collect();
     let lemmas = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
     let regular = proof.regular.as_ref().map(|regular| regular_sets(&mut tables, regular));
@@ -86,10 +87,17 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
 struct Tables<'l> {
     legend: &'l Legend,
     shared: Numbered<Vec<Value>>,
+    /// The numbers of the model's shared states, where they are known.
+    shared_numbers: FxHashMap<u32, u32>,
     frames: Numbered<Frame>,
 }
 
 impl Tables<'_> {
+    /// The number of a shared state of the model.
+    fn shared(&mut self, shared: u32) -> u32 {
+        *self.shared_numbers.entry(shared).or_insert_with(|| self.shared.number(self.legend.shared(Shared(shared))))
+    }
+
     /// The symbol of a frame.
     fn symbol(&mut self, frame: Frame) -> Symbol {
         Symbol(self.frames.number(frame) + 1)
@@ -128,30 +136,36 @@ struct Translated<'a> {
 
 impl<'a> Translated<'a> {
     fn new(tables: &mut Tables<'_>, lemma: &'a Lemma) -> Self {
-        let leader = |thread: usize| lemma.threads[thread].like.unwrap_or(thread);
-        let phase = |row: &[u32]| tables.legend.phase(Shared(row[0]));
+        let like: Vec<_> = lemma.threads.iter().map(|part| part.like).collect();
+        let leaders: Vec<_> = like.iter().enumerate().map(|(thread, like)| like.unwrap_or(thread)).collect();
+        let groups = groups(&like);
         // Only words that occur in rows that stay may bring frames into the table: a frame that is listed is seen.
-        let stays = |row: &&[u32]| phase(row) == Phase::Open && is_calm(tables.legend, lemma, row);
-        let rows: Vec<_> = lemma.views.iter().filter(stays).collect();
-        let mut numbers: Vec<FxHashMap<u32, u32>> = vec![FxHashMap::default(); lemma.threads.len()];
+        let legend = tables.legend;
+        let on_top =
+            |thread: usize, word: &Vec<Symbol>| word[0].is_bottom() || legend.on_top(thread, word[0]).is_some();
+        let calm = |(thread, part): (usize, &LemmaThread)| -> Vec<bool> {
+            part.words.iter().map(|word| on_top(thread, word)).collect()
+        };
+        let calm: Vec<Vec<bool>> = lemma.threads.iter().enumerate().map(calm).collect();
+        let is_calm = |row: &[u32]| row[1..].iter().zip(&leaders).all(|(&word, &leader)| calm[leader][word as usize]);
+        let stays = |row: &&[u32]| legend.phase(Shared(row[0])) == Phase::Open && is_calm(row);
+        let mut numbers: Vec<Vec<Option<u32>>> =
+            lemma.threads.iter().map(|part| vec![None; part.words.len()]).collect();
         let mut words: Vec<Numbered<Vec<Symbol>>> = lemma.threads.iter().map(|_| Numbered::default()).collect();
-        let mut translated: Vec<Vec<u32>> = Vec::with_capacity(rows.len());
-        for row in rows {
-            let mut cells = vec![tables.shared.number(tables.legend.shared(Shared(row[0])))];
-            for (thread, &word) in row[1..].iter().enumerate() {
-                let leader = leader(thread);
-                let number = match numbers[leader].get(&word) {
-                    Some(&number) => Some(number),
-                    None => tables.word(leader, &lemma.threads[leader].words[word as usize]).map(|symbols| {
-                        let number = words[leader].number(symbols);
-                        numbers[leader].insert(word, number);
-                        number
-                    }),
-                };
-                cells.extend(number);
+        let mut translated: Vec<Vec<u32>> = Vec::new();
+        for row in lemma.views.iter().filter(stays) {
+            let mut cells = Vec::with_capacity(row.len());
+            cells.push(tables.shared(row[0]));
+            for (&word, &leader) in row[1..].iter().zip(&leaders) {
+                let number = &mut numbers[leader][word as usize];
+                if number.is_none() {
+                    let symbols = tables.word(leader, &lemma.threads[leader].words[word as usize]);
+                    *number = symbols.map(|symbols| words[leader].number(symbols));
+                }
+                cells.extend(*number);
             }
             if cells.len() == row.len() {
-                sort_groups(&lemma.threads.iter().map(|part| part.like).collect::<Vec<_>>(), &mut cells);
+                sort_groups(&groups, &mut cells);
                 translated.push(cells);
             }
         }
@@ -172,22 +186,18 @@ impl<'a> Translated<'a> {
     }
 }
 
-/// Whether all threads of a row are where the program may be.
-fn is_calm(legend: &Legend, lemma: &Lemma, row: &[u32]) -> bool {
-    row[1..].iter().enumerate().all(|(thread, &word)| {
-        let leader = lemma.threads[thread].like.unwrap_or(thread);
-        let top = lemma.threads[leader].words[word as usize][0];
-        top.is_bottom() || legend.on_top(leader, top).is_some()
-    })
-}
-
-/// Cells of interchangeable threads ascend.
-fn sort_groups(like: &[Option<usize>], cells: &mut [u32]) {
+/// The places of rows that belong to interchangeable threads, group by group.
+fn groups(like: &[Option<usize>]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (thread, like) in like.iter().enumerate() {
         groups.entry(like.unwrap_or(thread)).or_default().push(thread + 1);
     }
-    for places in groups.values().filter(|places| places.len() > 1) {
+    groups.into_values().filter(|places| places.len() > 1).collect()
+}
+
+/// Cells of interchangeable threads ascend.
+fn sort_groups(groups: &[Vec<usize>], cells: &mut [u32]) {
+    for places in groups {
         let mut sorted: Vec<_> = places.iter().map(|&place| cells[place]).collect();
         sorted.sort_unstable();
         places.iter().zip(sorted).for_each(|(&place, cell)| cells[place] = cell);
@@ -198,6 +208,7 @@ fn sort_groups(like: &[Option<usize>], cells: &mut [u32]) {
 fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     let like: Vec<_> = regular.threads.iter().map(|thread| thread.like).collect();
     let leader = |thread: usize| like[thread].unwrap_or(thread);
+    let groups = groups(&like);
     let open = |row: &&[u32]| tables.legend.phase(Shared(row[0])) == Phase::Open;
     let mut rows: Vec<&[u32]> = regular.rows.iter().filter(open).collect();
     // Only rows that stay may bring frames into the table.
@@ -214,7 +225,7 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     let mut languages: Vec<Numbered<Language>> = like.iter().map(|_| Numbered::default()).collect();
     let mut translated = Vec::new();
     for row in rows {
-        let mut cells = vec![tables.shared.number(tables.legend.shared(Shared(row[0])))];
+        let mut cells = vec![tables.shared(row[0])];
         for (thread, &cell) in row[1..].iter().enumerate() {
             let leader = leader(thread);
             let number = *numbers[leader].entry(cell).or_insert_with(|| {
@@ -224,7 +235,7 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
             cells.extend(number);
         }
         if cells.len() == row.len() {
-            sort_groups(&like, &mut cells);
+            sort_groups(&groups, &mut cells);
             translated.push(cells);
         }
     }

@@ -179,7 +179,7 @@ pub fn verify_program(
 }
 
 /// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so.
-const DEADLOCK_WORK: u64 = 200_000;
+const DEADLOCK_WORK: u64 = 50_000;
 
 /// The most rules of a model for which that is done: compiling it again is no work, but takes time.
 const DEADLOCK_RULES: usize = 4_000;

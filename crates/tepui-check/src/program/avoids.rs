@@ -19,25 +19,34 @@ use crate::regular;
 /// After how many views the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
 
-/// Whether no view of a lemma violates a property.
-pub(super) fn avoids(system: &Interpreted<'_>, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
-    let mut heads: FxHashMap<(u32, Symbol), Breach> = FxHashMap::default();
+/// Whether no view of a lemma violates a property. If one does: which property, and why.
+pub(super) fn avoids(
+    system: &Interpreted<'_>,
+    lemma: &Checked<'_>,
+    properties: &[Property],
+) -> Result<(), (usize, String)> {
+    let dangers = dangers(system, properties);
+    let deadlock = properties.iter().position(|property| property.never.contains(&Goal::Deadlock));
+    let mut failing: FxHashMap<(u32, Symbol), bool> = FxHashMap::default();
     let mut blocked: FxHashMap<(usize, u32, u32), bool> = FxHashMap::default();
-    let deadlock = property.never.contains(&Goal::Deadlock);
     for (number, row) in lemma.lemma.views.iter().enumerate() {
         if number.is_multiple_of(LOOK_EVERY) && system.is_stopped() {
             return Ok(()); // The caller looks, too.
         }
-        let violated = (0..row.len() - 1).any(|thread| {
+        let violated = (0..row.len() - 1).find_map(|thread| {
             let top = lemma.word(thread, row[thread + 1])[0];
-            match *heads.entry((row[0], top)).or_insert_with(|| breach(system, row[0], top, property)) {
-                Breach::None => false,
-                Breach::ByStep => lemma.holders(system, row).let_move(thread),
-                Breach::ByStanding => true,
+            match dangers[top.0 as usize] {
+                Danger::None => None,
+                Danger::Standing(property) => Some(property),
+                Danger::Failing(property) => {
+                    let fails = *failing.entry((row[0], top)).or_insert_with(|| may_fail(system, row[0], top));
+                    (fails && lemma.holders(system, row).let_move(thread)).then_some(property)
+                }
             }
         });
-        if violated || (deadlock && may_be_stuck(system, lemma, row, &mut blocked)) {
-            return Err(format!("the view {} violates it", lemma.show(system, row)));
+        let stuck = || deadlock.filter(|_| may_be_stuck(system, lemma, row, &mut blocked));
+        if let Some(property) = violated.or_else(stuck) {
+            return Err((property, format!("the view {} violates it", lemma.show(system, row))));
         }
     }
     Ok(())
@@ -48,20 +57,21 @@ pub(super) fn avoids(system: &Interpreted<'_>, lemma: &Checked<'_>, property: &P
 pub(super) fn rows_avoid(
     system: &Interpreted<'_>,
     rows: &regular::Checked<'_, '_, Interpreted<'_>>,
-    property: &Property,
-) -> Result<(), String> {
-    let deadlock = property.never.contains(&Goal::Deadlock);
+    properties: &[Property],
+) -> Result<(), (usize, String)> {
+    let dangers = dangers(system, properties);
+    let deadlock = properties.iter().position(|property| property.never.contains(&Goal::Deadlock));
     for row in rows.rows() {
         let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, row)).collect();
         let can_be_interrupted =
             |tops: &Vec<(Symbol, Vec<Symbol>)>| tops.iter().any(|top| !system.is_uninterrupted(top.0));
         let may_move =
             |thread: usize| tops.iter().enumerate().all(|(other, tops)| other == thread || can_be_interrupted(tops));
-        let violated = tops.iter().enumerate().any(|(thread, tops)| {
-            tops.iter().any(|(top, _)| match breach(system, row[0], *top, property) {
-                Breach::None => false,
-                Breach::ByStep => may_move(thread),
-                Breach::ByStanding => true,
+        let violated = tops.iter().enumerate().find_map(|(thread, tops)| {
+            tops.iter().find_map(|(top, _)| match dangers[top.0 as usize] {
+                Danger::None => None,
+                Danger::Standing(property) => Some(property),
+                Danger::Failing(property) => (may_fail(system, row[0], *top) && may_move(thread)).then_some(property),
             })
         });
         let stuck = || {
@@ -71,8 +81,8 @@ pub(super) fn rows_avoid(
             let alive = tops.iter().flatten().any(|top| !top.0.is_bottom() && blocked(top));
             holds || (can_rest && alive)
         };
-        if violated || (deadlock && stuck()) {
-            return Err(format!("the row {} violates it", rows.show(row)));
+        if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
+            return Err((property, format!("the row {} violates it", rows.show(row))));
         }
         if system.is_stopped() {
             return Ok(());
@@ -81,35 +91,40 @@ pub(super) fn rows_avoid(
     Ok(())
 }
 
-/// How a thread violates a property.
+/// Which property a thread violates that has a certain symbol on top.
 #[derive(Clone, Copy)]
-enum Breach {
+enum Danger {
     None,
-    /// If it has its turn.
-    ByStep,
-    ByStanding,
+    /// This one, if it fails there when it has its turn.
+    Failing(usize),
+    /// This one, whatever it does.
+    Standing(usize),
 }
 
-/// How a thread violates a property that has a symbol on top.
-fn breach(system: &Interpreted<'_>, shared: u32, top: Symbol, property: &Property) -> Breach {
+/// The dangers of all symbols.
+fn dangers(system: &Interpreted<'_>, properties: &[Property]) -> Vec<Danger> {
+    let danger = |frame: &Frame| {
+        let stands = system.runner.stands_at(frame.procedure, frame.position);
+        let next = stands.last().copied().unwrap_or(frame.position);
+        let stands_at = |goal: &Goal| match *goal {
+            Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
+            Goal::Failure(..) | Goal::Deadlock => false,
+        };
+        let failure = Goal::Failure(frame.procedure, next);
+        let standing = properties.iter().position(|property| property.never.iter().any(stands_at));
+        let failing = || properties.iter().position(|property| property.never.contains(&failure));
+        standing.map(Danger::Standing).or_else(|| failing().map(Danger::Failing)).unwrap_or(Danger::None)
+    };
+    let symbols = (0..system.tables.symbols()).map(Symbol);
+    symbols.map(|symbol| system.tables.frame(symbol).map_or(Danger::None, danger)).collect()
+}
+
+/// Whether an assertion may fail for a thread with a symbol on top.
+fn may_fail(system: &Interpreted<'_>, shared: u32, top: Symbol) -> bool {
     let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
-        return Breach::None;
+        return false;
     };
-    let runner = &system.runner;
-    let stands = runner.stands_at(frame.procedure, frame.position);
-    let next = stands.last().copied().unwrap_or(frame.position);
-    let stands_at = |goal: &Goal| match *goal {
-        Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
-        Goal::Failure(..) | Goal::Deadlock => false,
-    };
-    let fails = || runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail);
-    if property.never.iter().any(stands_at) {
-        Breach::ByStanding
-    } else if property.never.contains(&Goal::Failure(frame.procedure, next)) && fails() {
-        Breach::ByStep
-    } else {
-        Breach::None
-    }
+    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
 }
 
 fn may_be_stuck(

@@ -61,26 +61,21 @@ pub fn check(
     }
     properties.iter().try_for_each(|property| covers(certificate, property))?;
     let system = Interpreted::new(program, properties, certificate, stop)?;
-    let each = |avoids: &dyn Fn(&Property) -> Result<(), String>| {
-        properties.iter().try_for_each(|property| {
-            let place = || format!("property {}", property.name);
-            match avoids(property) {
-                Err(reason) => Err(Rejected::new(place(), reason)),
-                Ok(()) if system.is_stopped() => Err(Rejected::stopped(place())),
-                Ok(()) => Ok(()),
-            }
-        })
+    let judged = |avoided: Result<(), (usize, String)>| match avoided {
+        Err((property, reason)) => Err(Rejected::new(format!("property {}", properties[property].name), reason)),
+        Ok(()) if system.is_stopped() => Err(Rejected::stopped("properties")),
+        Ok(()) => Ok(()),
     };
     if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
         let rows = regular::check(&system, regular)?;
-        each(&|property| avoids::rows_avoid(&system, &rows, property))?;
+        judged(avoids::rows_avoid(&system, &rows, properties))?;
         let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
         let accepted = Accepted::Regular { properties: names(), rows: regular.rows.len(), languages };
         return Ok(system.proof(accepted));
     }
     let lemmas = check_lemmas(&system, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
-    each(&|property| avoids::avoids(&system, last, property))?;
+    judged(avoids::avoids(&system, last, properties))?;
     Ok(system.proof(Accepted::Views(pushdown::Accepted::of(&lemmas, last, names()))))
 }
 
