@@ -37,9 +37,9 @@ fn a_timeout_ends_with_the_bound_reached() {
         let reached = TIMEOUTS.iter().any(|timeout| {
             let start = Instant::now();
             let document = document(&room, &format!("verify heights.cpds --engine {engine} --timeout {timeout}"), 3);
-            assert!(start.elapsed() < PATIENCE, "{engine}: {:?}", start.elapsed());
+            let took = start.elapsed();
+            assert!(took >= Duration::from_millis(300) && took < PATIENCE, "{engine}: {took:?}");
             expect_unknown(&document, "timeout");
-            assert!(document["seconds"].as_f64().unwrap() >= 0.3, "{engine}: {document}");
             !document["bound_reached"].is_null()
         });
         assert!(reached, "{engine}");
