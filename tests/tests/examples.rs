@@ -137,7 +137,7 @@ fn examples() -> Vec<Example> {
 fn for_each_run(test: impl Fn(&Example, Choice, &str)) {
     for example in examples() {
         for engine in ENGINES.iter().filter(|engine| engine.choice != Choice::Rendezvous) {
-            test(&example, engine.choice, &format!("{} with {}", example.name, engine.name));
+            test(&example, engine.choice, &format!("{} with {}", example.name, engine.facts.name));
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
-
 /// A bound on one resource or on several, such as contexts, or rounds and delays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound {
@@ -67,20 +65,6 @@ impl fmt::Display for Bound {
     }
 }
 
-impl Serialize for Bound {
-    /// A number where there is one resource, an object where there are several.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let &[amount] = self.amounts() {
-            return serializer.serialize_u32(amount);
-        }
-        let mut map = serializer.serialize_map(Some(self.resources.len()))?;
-        for (resource, amount) in self.parts() {
-            map.serialize_entry(resource, &amount)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +78,5 @@ mod tests {
             ("1 context".to_owned(), "3 rounds and 4 delays".to_owned())
         );
         assert!(!delays.exceeds(&[3, 4]) && delays.exceeds(&[3, 3]) && delays.exceeds(&[3]) && !delays.exceeds(&[]));
-        assert_eq!(serde_json::to_string(&[contexts, delays]).unwrap(), r#"[1,{"rounds":3,"delays":4}]"#);
     }
 }

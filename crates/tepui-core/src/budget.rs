@@ -2,8 +2,8 @@
 //!
 //! Engines do not look at time, memory or signals. They count the work they do ([`Budget::spend`]) and are told when to
 //! stop; whoever watches the world holds a [`Stopper`]. Work is counted in images computed (successor states, automaton
-//! transitions), which makes it the same on every machine: races between engines are decided on it (see
-//! [`race()`](crate::race())), and it is what progress displays show. Whatever else takes time, such as noting the views
+//! transitions), which makes it the same on every machine: the members of a [`Portfolio`](crate::Portfolio) are compared by
+//! it, and it is what progress displays show. Whatever else takes time, such as noting the views
 //! of states or sorting a certificate, is no work, but looks at the limits as well ([`Budget::pass`]).
 //!
 //! A violation that was found is worth a moment more than the limits allow: its trace is built with a grace period
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::race::Lane;
+use crate::portfolio::Lane;
 
 /// What ended a run before it had an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +61,18 @@ pub enum Stop {
     Limit(Limit),
     /// The engine sees that it will not get any further, and says why.
     GaveUp(String),
+    /// The engine does not apply to the model.
+    NotApplicable(String),
+    /// Something happened that never should.
+    Defect(String),
+}
+
+impl Stop {
+    /// Something happened that never should: a panic where mistakes are looked for, and no answer elsewhere.
+    pub fn defect(what: &str) -> Self {
+        debug_assert!(false, "{what}");
+        Self::Defect(what.to_owned())
+    }
 }
 
 /// What a progress display wants to know, written by engines now and then.
@@ -195,15 +207,25 @@ impl Budget {
         self.work
     }
 
-    /// The same limits, for one participant of a race, who is credited with some work.
+    /// The same limits, for one member of a portfolio, who is credited with some work.
     pub(crate) fn in_lane(&self, lane: Lane, work: u64) -> Self {
-        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, most: self.most, ..Self::default() }
+        let most = self.most.map(|most| most.saturating_sub(self.work) + work);
+        Self { flags: Arc::clone(&self.flags), lane: Some(lane), work, most, ..Self::default() }
+    }
+
+    /// Does something with the grace that another budget grants.
+    pub(crate) fn with_grace_of<R>(&mut self, other: &mut Self, job: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.grace, other.grace);
+        let result = job(self);
+        other.grace = std::mem::replace(&mut self.grace, before);
+        result
     }
 
     /// The same limits, and not much more than so much work: it is looked at now and then, always after the same work.
     #[must_use]
     pub fn with_work(&self, most: u64) -> Self {
-        Self { flags: Arc::clone(&self.flags), most: Some(most), ..Self::default() }
+        let most = Some(self.most.map_or(most, |own| own.saturating_sub(self.work).min(most)));
+        Self { flags: Arc::clone(&self.flags), most, ..Self::default() }
     }
 
     /// Does something with limits that are felt a moment later, if they are reached; all calls share that moment.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
-
+use crate::contract::Contract;
+use crate::outcome::Records;
 use crate::{
-    Approximation, Bound, Budget, Engine, Evidence, Limit, Proven, Reason, Refuted, Round, Status, Stop, Verdict,
+    Budget, Engine, Facts, Limit, Outcome, PropertyOutcome, Proven, Reason, Refuted, Round, Status, Stop, Verdict,
 };
 
 /// What is asked of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Task {
+pub struct Query {
     /// The names of the properties, in the engine's order. There is at least one; a run that only collects views gives
     /// a property that nothing violates.
     pub properties: Vec<String>,
@@ -26,275 +26,97 @@ pub struct Task {
     pub stop_at_first: bool,
 }
 
-/// How many records are kept before those of long plateaus are thinned out.
-const MANY_ITERATIONS: usize = 512;
-
-/// The record of one bound: all that a table or a plot needs. A run through very many bounds keeps all that brought new
-/// views, and of the others evenly spaced ones.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Iteration {
-    /// The bound.
-    pub bound: Bound,
-    /// States stored.
-    pub states: u64,
-    /// States that this bound brought.
-    pub new_states: u64,
-    /// Views reached.
-    pub views: u64,
-    /// Views that this bound brought.
-    pub new_views: u64,
-    /// Images computed so far.
-    pub steps: u64,
-    /// Views that a proof still has to account for, where the engine counts them.
-    pub open: u64,
-    /// Seconds since the start.
-    pub seconds: f64,
-    /// Whether the convergence test was asked.
-    pub tested: bool,
-    /// Whether the bound was explored to its end.
-    pub complete: bool,
-    /// What the engine took the threads for, where it approximates them from above.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub approximations: Vec<Approximation>,
-    #[serde(skip)]
-    round: u32,
-}
-
-/// The answer for one property.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PropertyOutcome {
-    /// The property's name.
-    pub name: String,
-    /// The answer.
-    pub verdict: Verdict,
-}
-
-/// All that a run found out.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
-    /// The engine that answered.
-    pub engine: &'static str,
-    /// What its bound counts.
-    pub resource: &'static str,
-    /// What is stored and counted as states, in words for one and for many: states, or sets of them.
-    pub stored: [&'static str; 2],
-    /// One answer for each property.
-    pub properties: Vec<PropertyOutcome>,
-    /// One record for each bound.
-    pub iterations: Vec<Iteration>,
-    /// The smallest bound at which the views are complete; known once convergence is proved.
-    pub cutoff: Option<Bound>,
-    /// Bytes held for the states.
-    pub state_bytes: u64,
-    /// The views reached, if the task asked for them.
-    pub views: Vec<String>,
-    /// The views reached that violate a property, after bounded exploration.
-    pub violating: Vec<String>,
-    /// What stands in the way of a proof, where none was found.
-    pub obstacles: Vec<String>,
-    /// What else there is to say.
-    pub remarks: Vec<String>,
-    /// Work done, the measure of a race.
-    pub work: u64,
-}
-
-impl Outcome {
-    /// The answer to all properties together.
-    pub fn status(&self) -> Status {
-        Status::of_all(self.properties.iter().map(|property| property.verdict.status()))
-    }
-
-    /// The evidence behind the properties that are safe; it is the same for all of them.
-    pub fn evidence(&self) -> Option<&Evidence> {
-        self.properties.iter().find_map(|property| match &property.verdict {
-            Verdict::Safe(proven) => Some(proven.evidence()),
-            Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
-        })
-    }
-
-    /// The same with the bounds of violations that an engine has found which did not come to its end.
-    pub fn with_bounds_of(mut self, unfinished: &Self) -> Self {
-        for (property, other) in self.properties.iter_mut().zip(&unfinished.properties) {
-            if property.verdict.status() == Status::Unsafe && other.verdict.status() == Status::Unsafe {
-                property.verdict = other.verdict.clone();
-            }
-        }
-        let explored = unfinished.iterations.iter().rev().find(|iteration| iteration.complete);
-        let so_far =
-            explored.map_or("nothing was explored".to_owned(), |last| format!("explored up to {}", last.bound));
-        self.remarks.push(format!("the engine that knows bounds did not come to its end: {so_far}"));
-        self
-    }
-
-    /// Whether no property is left open, unless that is what was asked for.
-    pub fn conclusive(&self) -> bool {
-        let asked_for = Verdict::Unknown(Reason::Limit(Limit::FirstViolation));
-        let open = |verdict: &Verdict| verdict.status() == Status::Unknown && *verdict != asked_for;
-        !self.properties.iter().any(|property| open(&property.verdict))
-    }
-
-    /// The outcome of an engine that cannot be started on a model.
-    pub fn not_applicable(engine: &'static str, resource: &'static str, task: &Task, why: &str) -> Self {
-        Self::without_answer(engine, resource, task, &Reason::NotApplicable(why.to_owned()))
-    }
-
-    /// The outcome where nothing could be explored.
-    pub fn without_answer(engine: &'static str, resource: &'static str, task: &Task, reason: &Reason) -> Self {
-        let unknown = || Verdict::Unknown(reason.clone());
-        let properties = task.properties.iter().map(|name| PropertyOutcome { name: name.clone(), verdict: unknown() });
-        Self {
-            engine,
-            resource,
-            stored: ["state", "states"],
-            properties: properties.collect(),
-            iterations: Vec::new(),
-            cutoff: None,
-            state_bytes: 0,
-            views: Vec::new(),
-            violating: Vec::new(),
-            obstacles: Vec::new(),
-            remarks: Vec::new(),
-            work: 0,
-        }
-    }
-
-    /// Whether another run has the same answers.
-    pub fn agrees_with(&self, other: &Self) -> bool {
-        let answers = |outcome: &Self| -> Vec<_> {
-            outcome.properties.iter().map(|property| (property.name.clone(), property.verdict.status())).collect()
-        };
-        answers(self) == answers(other)
-    }
-
-    /// What two runs say about a property, if one says that it holds and the other that it does not.
-    pub fn contradiction(&self, other: &Self) -> Option<String> {
-        let pairs = self.properties.iter().zip(&other.properties);
-        let differ = |(one, other): &(&PropertyOutcome, &PropertyOutcome)| {
-            one.verdict.claims().zip(other.verdict.claims()).is_some_and(|(one, other)| one != other)
-        };
-        let (one, another) = pairs.into_iter().find(differ)?;
-        let says = |holds: bool| if holds { "proves it" } else { "violates it" };
-        Some(format!(
-            "the engines do not agree about {}: {} {}, and {} {}",
-            one.name,
-            self.engine,
-            says(one.verdict.claims()?),
-            other.engine,
-            says(another.verdict.claims()?)
-        ))
-    }
-
-    /// Takes back every answer, because another run contradicts one of them.
-    #[must_use]
-    pub fn disputed(mut self, why: &str) -> Self {
-        for property in &mut self.properties {
-            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(why.to_owned()));
-        }
-        self.cutoff = None;
-        self
-    }
-
-    /// The outcome of two runs: a violation that the other one found is a violation, unless nothing is open any more.
-    #[must_use]
-    pub(crate) fn joined_by(mut self, other: &Self) -> Self {
-        if let Some(why) = self.contradiction(other) {
-            return self.disputed(&why);
-        }
-        if self.conclusive() {
-            return self;
-        }
-        for (own, others) in self.properties.iter_mut().zip(&other.properties) {
-            if own.verdict.status() == Status::Unknown && others.verdict.status() == Status::Unsafe {
-                own.verdict = others.verdict.clone();
-                self.remarks.push(format!("the violation of {} was found by the engine {}", own.name, other.engine));
-            }
-        }
-        self
-    }
-
-    /// Takes back every answer of one kind.
-    pub fn take_back(&mut self, status: Status, reason: &Reason) {
-        for property in self.properties.iter_mut().filter(|property| property.verdict.status() == status) {
-            property.verdict = Verdict::Unknown(reason.clone());
-        }
-    }
-
-    /// Whether a property is proved.
-    pub fn is_safe(&self, name: &str) -> bool {
-        let mut properties = self.properties.iter();
-        properties.any(|property| property.name == name && property.verdict.status() == Status::Safe)
+impl Query {
+    /// Whether properties hold, without a limit on bounds.
+    pub fn new(properties: Vec<String>) -> Self {
+        Self { properties, bound_limit: None, prove: true, list_views: false, stop_at_first: false }
     }
 }
 
 /// Runs an engine until every property is answered or a limit is reached.
-pub fn drive(engine: &mut dyn Engine, task: &Task, budget: &mut Budget) -> Outcome {
+pub fn drive(engine: &mut dyn Engine, query: &Query, budget: &mut Budget) -> Outcome {
+    if cfg!(debug_assertions) { run(&mut Contract::of(engine), query, budget) } else { run(engine, query, budget) }
+}
+
+fn run(engine: &mut dyn Engine, query: &Query, budget: &mut Budget) -> Outcome {
     let mut run = Run {
-        verdicts: vec![None; task.properties.len()],
-        untraced: vec![None; task.properties.len()],
+        answers: query.properties.iter().map(|_| Answer::Open).collect(),
+        disputed: None,
         engine,
-        task,
-        iterations: Vec::new(),
-        state_bytes: 0,
+        query,
+        records: Vec::new(),
         start: Instant::now(),
-        before: (0, 0),
-        round: 0,
-        stride: 1,
-        quiet_records: 0,
+        last: 0,
     };
     let reason = loop {
         if let Some(reason) = run.one_bound(budget) {
             break reason;
         }
     };
-    if reason.is_some() && task.prove {
+    if reason.is_some() && query.prove {
         run.prove_some(budget);
     }
     run.finish(reason, budget)
 }
 
+/// What is known of a property.
+enum Answer {
+    Open,
+    /// It is decided, by an engine.
+    Decided(Verdict, &'static Facts),
+    /// An engine has found a violation, but no way to it.
+    Untraced(Stop, &'static Facts),
+}
+
+impl Answer {
+    fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+}
+
 struct Run<'a> {
     engine: &'a mut dyn Engine,
-    task: &'a Task,
-    verdicts: Vec<Option<Verdict>>,
-    /// For each property why a violation that was found has no trace.
-    untraced: Vec<Option<Stop>>,
-    iterations: Vec<Iteration>,
-    state_bytes: u64,
+    query: &'a Query,
+    answers: Vec<Answer>,
+    /// How two engines contradict each other.
+    disputed: Option<String>,
+    /// The records of each engine that has made a round, and whose the last one was.
+    records: Vec<Records>,
+    last: usize,
     start: Instant,
-    /// States and views before the last bound.
-    before: (u64, u64),
-    /// Records of plateaus are kept for every so many-th round; so many there are.
-    round: u32,
-    stride: u32,
-    quiet_records: usize,
 }
 
 impl Run<'_> {
     /// Explores one bound. `Some` ends the run: with a reason for what is still open, or because nothing is.
     fn one_bound(&mut self, budget: &mut Budget) -> Option<Option<Reason>> {
-        let (bound, limit) = (self.engine.next_bound(), self.task.bound_limit.as_deref());
-        if limit.is_some_and(|limit| bound.exceeds(limit)) || self.round == u32::MAX {
+        let limit = self.query.bound_limit.as_deref();
+        if limit.zip(self.engine.next_bound()).is_some_and(|(limit, bound)| bound.exceeds(limit)) {
             return Some(Some(Reason::Limit(Limit::Bound)));
         }
-        let round = self.engine.explore(budget);
-        self.record(bound, &round);
-        let stopped = self.refute(&round, budget);
-        if self.task.prove && self.task.stop_at_first && self.verdicts.iter().any(Option::is_some) {
+        let round = match self.engine.explore(budget) {
+            Ok(round) => round,
+            Err(stop) => return Some(Some(stop.into())),
+        };
+        self.record(&round);
+        let refuted = self.refute(&round, budget);
+        let decided = |answer: &Answer| matches!(answer, Answer::Decided(..));
+        if self.query.prove && self.query.stop_at_first && self.answers.iter().any(decided) {
             return Some(Some(Reason::Limit(Limit::FirstViolation)));
         }
-        if let Err(stop) = stopped {
+        if let Err(stop) = refuted {
             return Some(Some(stop.into()));
         }
-        if let Some(stop) = round.stopped.clone() {
+        if let Some(stop) = round.stopped.clone().filter(|_| !round.goes_on) {
             return Some(Some(stop.into()));
         }
-        if self.task.prove && (0..self.verdicts.len()).all(|property| !self.is_open(property)) {
+        if self.query.prove && !self.answers.iter().any(Answer::is_open) {
             return Some(None);
         }
-        if let Some(limit) = limit.filter(|_| round.exhausted && !self.task.prove) {
+        if let Some(limit) = limit.filter(|_| round.exhausted && !self.query.prove) {
             // What is left are empty bounds: they are explored by saying so.
-            if bound.raised_to(limit) != bound {
-                self.record(bound.raised_to(limit), &round);
+            let bound = round.bound.raised_to(limit);
+            if bound != round.bound {
+                self.record(&Round { bound, ..round });
             }
             return Some(Some(Reason::Limit(Limit::Bound)));
         }
@@ -305,123 +127,126 @@ impl Run<'_> {
         }
     }
 
-    fn record(&mut self, bound: Bound, round: &Round) {
-        let (states, views) = std::mem::replace(&mut self.before, (round.states, round.views));
-        self.thin_out();
-        self.state_bytes = round.state_bytes;
-        self.iterations.push(Iteration {
-            bound,
-            states: round.states,
-            new_states: round.states.saturating_sub(states),
-            views: round.views,
-            new_views: round.views.saturating_sub(views),
-            steps: round.steps,
-            open: round.open,
-            seconds: self.start.elapsed().as_secs_f64(),
-            tested: false,
-            complete: round.stopped.is_none(),
-            approximations: round.approximations.clone(),
-            round: self.round,
+    fn record(&mut self, round: &Round) {
+        let known = self.records.iter().position(|records| records.by == round.by);
+        self.last = known.unwrap_or_else(|| {
+            self.records.push(Records::new(round.by));
+            self.records.len() - 1
         });
-        self.round += 1;
-    }
-
-    /// Lets go of the record before the next one, if it is one of too many.
-    fn thin_out(&mut self) {
-        let stride = self.stride;
-        if self.iterations.pop_if(|last| last.new_views == 0 && !last.round.is_multiple_of(stride)).is_none() {
-            self.quiet_records += usize::from(self.iterations.last().is_some_and(|last| last.new_views == 0));
-        }
-        if self.quiet_records >= MANY_ITERATIONS {
-            let stride = self.stride.saturating_mul(2);
-            self.iterations.retain(|record| record.new_views > 0 || record.round.is_multiple_of(stride));
-            self.quiet_records = self.iterations.iter().filter(|record| record.new_views == 0).count();
-            self.stride = stride;
-        }
-    }
-
-    /// Whether nothing is known about a property yet.
-    fn is_open(&self, property: usize) -> bool {
-        self.verdicts[property].is_none() && self.untraced[property].is_none()
+        self.records[self.last].add(round, self.start);
     }
 
     /// Gets traces for violations that are new. An error is a limit; a trace that cannot be had otherwise is no reason to
-    /// leave the other properties open.
+    /// leave the other properties open, and another engine may know one.
     fn refute(&mut self, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
         let mut stopped = Ok(());
         for &property in &round.violated {
-            if !self.is_open(property) {
-                continue;
+            match &self.answers[property] {
+                Answer::Open => {}
+                Answer::Untraced(_, by) if *by != round.by => {}
+                Answer::Decided(Verdict::Safe(_), by) => {
+                    self.dispute(property, (round.by, "violates it"), (by, "proves it"));
+                    continue;
+                }
+                Answer::Untraced(..) | Answer::Decided(..) => continue,
             }
-            match budget.with_grace(|budget| self.engine.trace(property, budget)) {
-                Ok((trace, bound)) => self.verdicts[property] = Some(Verdict::Unsafe(Refuted::by(bound, trace))),
+            self.answers[property] = match budget.with_grace(|budget| self.engine.trace(property, budget)) {
+                Ok((trace, bound)) => Answer::Decided(Verdict::Unsafe(Refuted::by(bound, trace)), round.by),
                 Err(stop) => {
                     if matches!(stop, Stop::Limit(_)) {
                         stopped = Err(stop.clone());
                     }
-                    self.untraced[property] = Some(stop);
+                    Answer::Untraced(stop, round.by)
                 }
-            }
+            };
         }
         stopped
     }
 
+    fn dispute(&mut self, property: usize, one: (&Facts, &str), another: (&Facts, &str)) {
+        let name = &self.query.properties[property];
+        let (one, another) = (format!("{} {}", one.0.name, one.1), format!("{} {}", another.0.name, another.1));
+        self.disputed.get_or_insert(format!("the engines do not agree about {name}: {one}, and {another}"));
+    }
+
     /// Asks for convergence where a test is due. `true`: every open property is proved.
     fn prove(&mut self, round: &Round, budget: &mut Budget) -> Result<bool, Stop> {
-        let Some(last) = self.iterations.last_mut() else { return Ok(false) };
-        if !self.task.prove || !round.test_due {
+        if !self.query.prove || !round.test_due {
             return Ok(false);
         }
-        last.tested = true;
         let evidence = self.engine.converged(budget);
-        last.seconds = self.start.elapsed().as_secs_f64();
+        if let Some(last) = self.records[self.last].iterations.last_mut() {
+            last.tested = true;
+            last.seconds = self.start.elapsed().as_secs_f64();
+        }
         let Some(evidence) = evidence?.map(Arc::new) else { return Ok(false) };
-        for property in 0..self.verdicts.len() {
-            if self.is_open(property) && !round.violated.contains(&property) {
-                self.verdicts[property] = Some(Verdict::Safe(Proven::by(&evidence)));
-            }
+        for property in (0..self.answers.len()).filter(|property| !round.violated.contains(property)) {
+            self.proved(property, &Proven::by(&evidence), round.by);
         }
         Ok(true)
+    }
+
+    /// An engine has proved a property. If another one has found a violation of it, one of them is wrong.
+    fn proved(&mut self, property: usize, proven: &Proven, by: &'static Facts) {
+        match &self.answers[property] {
+            Answer::Open => self.answers[property] = Answer::Decided(Verdict::Safe(proven.clone()), by),
+            Answer::Decided(Verdict::Unsafe(_), other) | Answer::Untraced(_, other) if *other != by => {
+                self.dispute(property, (by, "proves it"), (other, "violates it"));
+            }
+            Answer::Decided(..) | Answer::Untraced(..) => {}
+        }
     }
 
     /// Keeps what is proved although other properties are open.
     fn prove_some(&mut self, budget: &mut Budget) {
         let Ok(Some((proved, evidence))) = budget.with_grace(|budget| self.engine.proved(budget)) else { return };
-        let evidence = Arc::new(evidence);
-        for property in proved {
-            if self.is_open(property) {
-                self.verdicts[property] = Some(Verdict::Safe(Proven::by(&evidence)));
-            }
-        }
+        let (proven, by) = (Proven::by(&Arc::new(evidence)), self.engine.facts());
+        proved.into_iter().for_each(|property| self.proved(property, &proven, by));
     }
 
-    fn finish(self, reason: Option<Reason>, budget: &mut Budget) -> Outcome {
+    fn finish(mut self, reason: Option<Reason>, budget: &mut Budget) -> Outcome {
         let open = reason.unwrap_or(Reason::Limit(Limit::Bound));
-        let known = self.verdicts.into_iter().zip(self.untraced);
-        let verdict = |(name, (verdict, untraced)): (&String, (Option<Verdict>, Option<Stop>))| {
-            let untraced = untraced.map(|stop| Reason::Untraced { property: name.clone(), stop });
-            let verdict = verdict.unwrap_or_else(|| Verdict::Unknown(untraced.unwrap_or_else(|| open.clone())));
-            PropertyOutcome { name: name.clone(), verdict }
-        };
-        let properties: Vec<_> = self.task.properties.iter().zip(known).map(verdict).collect();
+        let (engine, mut notes) = (self.engine.facts(), self.engine.notes());
+        let mut properties = Vec::new();
+        for (name, answer) in self.query.properties.iter().zip(self.answers) {
+            let verdict = match answer {
+                Answer::Open => Verdict::Unknown(open.clone()),
+                Answer::Untraced(stop, _) => Verdict::Unknown(Reason::Untraced { property: name.clone(), stop }),
+                Answer::Decided(verdict, by) => {
+                    if by != engine && verdict.status() == Status::Unsafe && self.records.iter().any(|own| own.by == by)
+                    {
+                        notes.remarks.push(format!("the violation of {name} was found by the engine {}", by.name));
+                    }
+                    verdict
+                }
+            };
+            properties.push(PropertyOutcome { name: name.clone(), verdict });
+        }
         let proved = properties.iter().any(|property| matches!(property.verdict, Verdict::Safe(_)));
         let open = properties.iter().any(|property| property.verdict.status() == Status::Unknown);
-        let known = proved && self.engine.limits_schedules();
         let mut listed = |violating: bool| budget.with_grace(|budget| self.engine.views(violating, budget));
-        let last_new = self.iterations.iter().rev().find(|iteration| iteration.new_views > 0);
-        Outcome {
-            engine: self.engine.name(),
-            resource: self.engine.resource(),
-            stored: self.engine.stored(),
+        let own = self.records.iter().position(|records| records.by == engine);
+        let Records { iterations, state_bytes, .. } =
+            own.map_or_else(|| Records::new(engine), |own| self.records.swap_remove(own));
+        let last_new = iterations.iter().rev().find(|iteration| iteration.new_views > 0);
+        let outcome = Outcome {
+            engine,
+            raised: engine,
+            stored: notes.stored,
+            view: notes.view,
             properties,
-            cutoff: last_new.filter(|_| known).map(|iteration| iteration.bound),
-            iterations: self.iterations,
-            state_bytes: self.state_bytes,
-            views: if self.task.list_views { listed(false) } else { Vec::new() },
-            violating: if self.task.prove { Vec::new() } else { listed(true) },
-            obstacles: if open && self.task.prove { self.engine.obstacles() } else { Vec::new() },
-            remarks: self.engine.remarks(),
+            cutoff: last_new.filter(|_| proved && engine.limits_schedules).map(|iteration| iteration.bound),
+            iterations,
+            state_bytes,
+            views: if self.query.list_views { listed(false) } else { Vec::new() },
+            violating: if self.query.prove { Vec::new() } else { listed(true) },
+            obstacles: if open && self.query.prove { notes.obstacles } else { Vec::new() },
+            remarks: notes.remarks,
             work: budget.work(),
+        };
+        match self.disputed {
+            Some(why) => outcome.disputed(&why),
+            None => outcome,
         }
     }
 }
@@ -429,10 +254,14 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::MANY_ITERATIONS;
+    use crate::{Bound, Evidence};
     use tepui_cert::Trace;
     use tepui_cert::pushdown::Certificate;
     use tepui_model::Digest;
     use tepui_model::pushdown::{Property, Shared, State};
+
+    static SCRIPT: Facts = Facts::new("script", &["pages"]);
 
     /// An engine that follows a script: the number of views at each bound, and whether a plateau there is the end.
     struct Script {
@@ -445,19 +274,15 @@ mod tests {
     }
 
     impl Engine for Script {
-        fn name(&self) -> &'static str {
-            "script"
+        fn facts(&self) -> &'static Facts {
+            &SCRIPT
         }
 
-        fn resource(&self) -> &'static str {
-            "pages"
+        fn next_bound(&self) -> Option<Bound> {
+            Some(SCRIPT.bound(&[self.next]))
         }
 
-        fn next_bound(&self) -> Bound {
-            Bound::on(&["pages"], &[self.next])
-        }
-
-        fn explore(&mut self, _: &mut Budget) -> Round {
+        fn explore(&mut self, _: &mut Budget) -> Result<Round, Stop> {
             let bound = self.next;
             self.next += 1;
             let at = |bound: u32| self.views.get(bound as usize).or(self.views.last()).copied().unwrap_or(0);
@@ -465,7 +290,9 @@ mod tests {
             let views = self.views.get(bound as usize).or(self.views.last()).copied().unwrap_or(0);
             let violated = if self.violated_at.is_some_and(|at| bound >= at) { vec![0] } else { Vec::new() };
             let stopped = self.stops_at.filter(|&at| bound >= at).map(|_| Stop::Limit(Limit::Time));
-            Round { views, states: u64::from(bound), violated, stopped, test_due, ..Round::default() }
+            let (test_due, states) = (test_due && stopped.is_none(), u64::from(bound));
+            let empty = Round::empty(&SCRIPT, SCRIPT.bound(&[bound]));
+            Ok(Round { views, states, violated, stopped, test_due, ..empty })
         }
 
         fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -482,7 +309,7 @@ mod tests {
             let start = State { shared: Shared(0), stacks: Vec::new() };
             let property = Property { name: "p".to_owned(), never: Vec::new() };
             let trace = tepui_cert::pushdown::Trace { model: Digest::of(b""), property, start, steps: Vec::new() };
-            Ok((trace.into(), Some(Bound::on(&["pages"], &[self.next - 1]))))
+            Ok((trace.into(), Some(SCRIPT.bound(&[self.next - 1]))))
         }
 
         fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
@@ -501,14 +328,13 @@ mod tests {
         }
     }
 
-    fn task(properties: usize, limit: Option<u32>) -> Task {
+    fn query(properties: usize, limit: Option<u32>) -> Query {
         let properties = (0..properties).map(|number| format!("p{number}")).collect();
-        let bound_limit = limit.map(|limit| vec![limit]);
-        Task { properties, bound_limit, prove: true, list_views: false, stop_at_first: false }
+        Query { bound_limit: limit.map(|limit| vec![limit]), ..Query::new(properties) }
     }
 
     fn run(mut engine: Script, properties: usize, limit: Option<u32>) -> Outcome {
-        drive(&mut engine, &task(properties, limit), &mut Budget::unlimited())
+        drive(&mut engine, &query(properties, limit), &mut Budget::unlimited())
     }
 
     fn statuses(outcome: &Outcome) -> Vec<Status> {
@@ -567,24 +393,10 @@ mod tests {
     #[test]
     fn the_first_violation_ends_a_run_that_asks_for_no_more() {
         let mut engine = Script { converges_at: Some(0), violated_at: Some(1), ..script(&[1, 2, 3, 3]) };
-        let task = Task { stop_at_first: true, ..task(2, None) };
-        let outcome = drive(&mut engine, &task, &mut Budget::unlimited());
+        let query = Query { stop_at_first: true, ..query(2, None) };
+        let outcome = drive(&mut engine, &query, &mut Budget::unlimited());
         assert_eq!(outcome.properties[1].verdict, Verdict::Unknown(Reason::Limit(Limit::FirstViolation)));
         assert!(outcome.status() == Status::Unsafe && outcome.conclusive() && outcome.iterations.len() == 2);
-    }
-
-    #[test]
-    fn what_one_run_refutes_is_refuted_and_contradictions_show() {
-        let violated = || run(Script { violated_at: Some(1), ..script(&[1, 2, 2]) }, 2, Some(3));
-        let open = || run(script(&[1, 2, 2]), 2, Some(3));
-        let safe = || run(Script { converges_at: Some(2), ..script(&[1, 2, 2]) }, 2, Some(3));
-        let joined = open().joined_by(&violated());
-        assert_eq!((statuses(&joined), joined.remarks.len()), (vec![Status::Unsafe, Status::Unknown], 1));
-        assert_eq!(violated().joined_by(&open()).properties, violated().properties);
-        for disputed in [safe().joined_by(&violated()), violated().joined_by(&safe())] {
-            let doubt = |property: &PropertyOutcome| matches!(&property.verdict, Verdict::Unknown(Reason::SelfCheckFailed(why)) if why.contains("about p0"));
-            assert!(disputed.properties.iter().all(doubt) && disputed.cutoff.is_none(), "{disputed:?}");
-        }
     }
 
     #[test]

@@ -1,40 +1,73 @@
 //! The trait of a technique, and what it answers with.
 
-use serde::Serialize;
 use tepui_cert::{Certificate, Trace};
 
 use crate::{Bound, Budget, Stop};
+
+/// What is true of an engine on every model. Each engine has one, and everything that names an engine takes its words
+/// from there.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// The engine's name on the command line.
+    pub name: &'static str,
+    /// What its bound limits, as plural nouns.
+    pub resources: &'static [&'static str],
+    /// Whether the bound limits schedules, so that a smallest one is worth telling. If not, it merely orders the search.
+    pub limits_schedules: bool,
+    /// Whether a larger bound means a larger model, of which nothing is known at first.
+    pub restarts: bool,
+    /// What a bound means that was explored to its end, with `{}` for the bound.
+    pub explored: &'static str,
+    /// What is said where the last bound has been explored that was allowed, and what to do then.
+    pub at_limit: [&'static str; 2],
+    /// What to try where the engine has given up.
+    pub otherwise: Option<&'static str>,
+}
+
+impl Facts {
+    /// An engine whose bound limits schedules.
+    pub const fn new(name: &'static str, resources: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            resources,
+            limits_schedules: true,
+            restarts: false,
+            explored: "explored completely up to {}",
+            at_limit: ["the bound limit was reached", "raise --bound-limit, or leave it out"],
+            otherwise: None,
+        }
+    }
+
+    /// An engine whose bound orders its search.
+    pub const fn unbounded(name: &'static str, resources: &'static [&'static str]) -> Self {
+        Self { limits_schedules: false, ..Self::new(name, resources) }
+    }
+
+    /// A bound on the engine's resources.
+    pub fn bound(&self, amounts: &[u32]) -> Bound {
+        Bound::on(self.resources, amounts)
+    }
+}
 
 /// One technique, working on one model. The driver asks for one bound after the other; the engine knows which is next.
 ///
 /// The protocol: [`explore`](Self::explore) is called again and again, each time for the bound that
 /// [`next_bound`](Self::next_bound) announces. From one bound to the next, what is known of the model only ever grows: an
-/// engine that reaches views from below has more of them, one that approximates from above excludes more. Whenever it reports that a
-/// property is violated, [`trace`](Self::trace) is called for that property. [`converged`](Self::converged) is called
-/// when the round says that a test is due, and at no other time. After a [`Stop`], nothing is called but `trace`, for
-/// violations that the interrupted bound had found already, `proved`, and what only tells what is known.
-pub trait Engine {
-    /// The engine's name on the command line.
-    fn name(&self) -> &'static str;
+/// engine that reaches views from below has more of them, one that approximates from above excludes more. Whenever a round
+/// reports that a property is violated, [`trace`](Self::trace) is called for that property. [`converged`](Self::converged)
+/// is called when the round says that a test is due, and at no other time. After a [`Stop`], nothing is called but `trace`,
+/// for violations that the interrupted bound had found already, `proved`, and what only tells what is known.
+///
+/// In debug builds the driver watches that an engine keeps to this (see `contract.rs`).
+pub trait Engine: Send {
+    /// What is true of the engine on every model; of a portfolio, that of the member who spoke last.
+    fn facts(&self) -> &'static Facts;
 
-    /// What the bound counts.
-    fn resource(&self) -> &'static str;
+    /// The bound that the next exploration goes up to; none, if that shows only when it is done.
+    fn next_bound(&self) -> Option<Bound>;
 
-    /// What is stored, in words for one and for many: states, or sets of them.
-    fn stored(&self) -> [&'static str; 2] {
-        ["state", "states"]
-    }
-
-    /// Whether the bound limits schedules, so that a smallest one is worth telling. If not, it merely orders the search.
-    fn limits_schedules(&self) -> bool {
-        true
-    }
-
-    /// The bound that the next exploration goes up to.
-    fn next_bound(&self) -> Bound;
-
-    /// Explores up to the next bound and reports what is known then.
-    fn explore(&mut self, budget: &mut Budget) -> Round;
+    /// Explores up to the next bound and reports what is known then. An error means that nothing was explored.
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop>;
 
     /// Asked when a round says so: evidence that no larger bound shows anything new, if there is any.
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
@@ -53,20 +86,19 @@ pub trait Engine {
     /// reached, some of them.
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String>;
 
-    /// What stands in the way of a proof at present, in sentences for people.
-    fn obstacles(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What else there is to say about the run.
-    fn remarks(&self) -> Vec<String> {
-        Vec::new()
+    /// What else there is to tell about the run.
+    fn notes(&self) -> Notes {
+        Notes::default()
     }
 }
 
 /// What is known after one bound.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Round {
+    /// The engine that made it.
+    pub by: &'static Facts,
+    /// The bound.
+    pub bound: Bound,
     /// States stored, however the engine represents them.
     pub states: u64,
     /// Views reached; permutations of interchangeable threads count.
@@ -85,12 +117,57 @@ pub struct Round {
     pub open: u64,
     /// Why the bound was not explored to its end, if it was not.
     pub stopped: Option<Stop>,
+    /// Whether, although this bound was not explored to its end, others are still to come: another engine goes on.
+    pub goes_on: bool,
+    /// Whether it adds to what the round before said about the same bound, and takes its place.
+    pub again: bool,
     /// What the engine takes the threads for at present, where it approximates them from above.
     pub approximations: Vec<Approximation>,
 }
 
+impl Round {
+    /// A round of an engine in which nothing was found.
+    pub fn empty(by: &'static Facts, bound: Bound) -> Self {
+        Self {
+            by,
+            bound,
+            states: 0,
+            views: 0,
+            steps: 0,
+            state_bytes: 0,
+            violated: Vec::new(),
+            exhausted: false,
+            test_due: false,
+            open: 0,
+            stopped: None,
+            goes_on: false,
+            again: false,
+            approximations: Vec::new(),
+        }
+    }
+}
+
+/// What there is to tell about a run besides its rounds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Notes {
+    /// What is stored, in words for one and for many: states, or sets of them.
+    pub stored: [&'static str; 2],
+    /// What is seen of a state.
+    pub view: &'static str,
+    /// What stands in the way of a proof at present, in sentences for people.
+    pub obstacles: Vec<String>,
+    /// Whatever else people may want to know.
+    pub remarks: Vec<String>,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self { stored: ["state", "states"], view: "view", obstacles: Vec::new(), remarks: Vec::new() }
+    }
+}
+
 /// How precisely the threads are known with respect to one query, and what that still allows.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Approximation {
     /// The property.
     pub property: String,

@@ -8,20 +8,24 @@
 //! * [`Engine`] is a technique; it answers for one bound at a time.
 //! * [`drive`] is the loop over bounds, the only one, and the only place that builds a [`Verdict`].
 //! * [`Budget`] is how limits reach an engine, and how work is counted.
-//! * [`race()`] runs several engines side by side, and the winner does not depend on the clock.
+//! * [`Portfolio`] is several engines as one; which of them answers does not depend on the clock.
+//! * [`Decorator`] is an engine around another one.
 
 mod bound;
 mod budget;
+mod contract;
+mod decorator;
 mod driver;
 mod engine;
-mod measuring;
-mod race;
+mod outcome;
+mod portfolio;
 mod verdict;
 
 pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
-pub use driver::{Iteration, Outcome, PropertyOutcome, Task, drive};
-pub use engine::{Approximation, Engine, Evidence, Round};
-pub use measuring::Measuring;
-pub use race::{Entrant, race};
+pub use decorator::{Decorator, Deferred, Measuring};
+pub use driver::{Query, drive};
+pub use engine::{Approximation, Engine, Evidence, Facts, Notes, Round};
+pub use outcome::{Iteration, Outcome, PropertyOutcome};
+pub use portfolio::{Member, Portfolio};
 pub use verdict::{Proven, Reason, Refuted, Status, Verdict};

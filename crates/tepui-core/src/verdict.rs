@@ -84,6 +84,8 @@ pub enum Reason {
     NotApplicable(String),
     /// The answer did not survive the independent check. This is a defect of Tepui.
     SelfCheckFailed(String),
+    /// Something happened that never should. This is a defect of Tepui.
+    Defect(String),
 }
 
 impl From<Stop> for Reason {
@@ -91,6 +93,8 @@ impl From<Stop> for Reason {
         match stop {
             Stop::Limit(limit) => Self::Limit(limit),
             Stop::GaveUp(why) => Self::GaveUp(why),
+            Stop::NotApplicable(why) => Self::NotApplicable(why),
+            Stop::Defect(what) => Self::Defect(what),
         }
     }
 }

@@ -3,6 +3,9 @@
 //! Work is cut into pieces whose number and order depend on the model alone; whoever takes a piece, the results are
 //! put together in the order of the pieces. So the number of threads changes nothing but the time.
 
+use tepui_cert::Trace;
+use tepui_core::{Bound, Budget, Decorator, Engine, Evidence, Round, Stop};
+
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
 /// How many threads work, and how work is cut.
@@ -30,6 +33,54 @@ impl Cores {
             Some(pool) => pool.install(job),
             None => job(),
         }
+    }
+}
+
+/// An engine whose crews have threads of their own.
+pub struct Pooled<E> {
+    engine: E,
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl<E: Engine> Pooled<E> {
+    /// An engine that works on these cores. Where the system refuses to start threads, it works alone.
+    pub fn new(engine: E, cores: Cores) -> Self {
+        let build = || rayon::ThreadPoolBuilder::new().num_threads(cores.threads).build().ok();
+        Self { engine, pool: if cores.threads > 1 { build() } else { None } }
+    }
+
+    fn run<R: Send>(&mut self, job: impl FnOnce(&mut E) -> R + Send) -> R {
+        let Self { engine, pool } = self;
+        match pool {
+            Some(pool) => pool.install(|| job(engine)),
+            None => job(engine),
+        }
+    }
+}
+
+impl<E: Engine> Decorator for Pooled<E> {
+    fn inner(&self) -> &dyn Engine {
+        &self.engine
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Engine {
+        &mut self.engine
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        self.run(|engine| engine.explore(budget))
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        self.run(|engine| engine.converged(budget))
+    }
+
+    fn proved(&mut self, budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        self.run(|engine| engine.proved(budget))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        self.run(|engine| engine.trace(property, budget))
     }
 }
 

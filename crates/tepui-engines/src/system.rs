@@ -13,7 +13,7 @@ use crate::crew::Crew;
 use crate::packed::PackedSet;
 
 /// A model with threads and steps.
-pub trait System: Sync {
+pub trait System: Send + Sync {
     /// Whether a row may be left out because others that are stored cover it. Such systems are explored by one thread.
     const SUBSUMES: bool = false;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use tepui_cert::Trace;
-use tepui_core::{Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
+use tepui_core::{Facts, Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
 use tepui_lang::boolean::DEADLOCK;
 use tepui_lang::diagnostic::is_hidden;
 use tepui_model::Model;
@@ -139,7 +139,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             // With several properties, the lines above say it.
             Verdict::Unsafe(_) if several => continue,
             Verdict::Unsafe(refuted) => refuted_text(refuted, report.contexts(number, refuted.trace())),
-            Verdict::Unknown(reason) => reason_text(reason, outcome.resource),
+            Verdict::Unknown(reason) => reason_text(reason, outcome.raised),
         };
         let label = match property.verdict.status() {
             Status::Safe if several => "proof",
@@ -167,9 +167,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.extend(refinements(report));
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
         let views = last.map_or(0, |last| last.views);
-        let meet = report.model.is_some_and(|model| matches!(model, Model::Rendezvous(_)));
-        let product = if meet { " of the product" } else { "" };
-        facts.push(("views", format!("{}{product} can be reached, and no others", count(views, "view"))));
+        facts.push(("views", format!("{} can be reached, and no others", views_text(views, outcome.view))));
     } else if let Some(reached) = bound_reached(report) {
         facts.push(("bound", reached));
     }
@@ -181,9 +179,9 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         };
         let numbers = format!("{} {stored}, {views}", grouped(last.states));
         let cost = format!("{}, {}", seconds(report.seconds), bytes(report.peak_memory_bytes));
-        facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine)));
+        facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine.name)));
     } else {
-        facts.push(("engine", outcome.engine.to_owned()));
+        facts.push(("engine", outcome.engine.name.to_owned()));
     }
     let whole = last.is_some_and(|last| last.complete);
     if whole && report.model.is_some_and(|model| matches!(model, Model::Pushdown(model) if !anything_happens(model))) {
@@ -244,6 +242,14 @@ fn refinements(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// A number of views; where they are views of something, that comes last.
+fn views_text(number: u64, view: &str) -> String {
+    match view.split_once(' ') {
+        Some((view, of)) => format!("{} {of}", count(number, view)),
+        None => count(number, view),
+    }
+}
+
 fn anything_happens(model: &tepui_model::pushdown::Model) -> bool {
     let enabled =
         |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
@@ -280,11 +286,8 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
         true => String::new(),
         false => format!("; no new view beyond {}, which proves nothing", newest.bound),
     };
-    match report.outcome.resource {
-        "symbols" => Some(format!("representatives told apart by {} of each stack{plateau}", complete.bound)),
-        "threads" if !report.proving => Some(format!("explored up to the bound, with up to {}", complete.bound)),
-        _ => Some(format!("explored completely up to {}{plateau}", complete.bound)),
-    }
+    let explored = report.outcome.raised.explored.replace("{}", &complete.bound.to_string());
+    Some(explored + &plateau)
 }
 
 fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
@@ -326,19 +329,18 @@ pub fn limit_text(limit: Limit) -> &'static str {
 }
 
 /// Why there is no answer, in words; a limit of the bound is about its resource.
-pub(crate) fn reason_text(reason: &Reason, resource: &str) -> String {
+pub(crate) fn reason_text(reason: &Reason, raised: &Facts) -> String {
     match reason {
-        Reason::Limit(Limit::Bound) if resource == "threads" => {
-            "the limit of threads at the same time was reached".to_owned()
-        }
+        Reason::Limit(Limit::Bound) => raised.at_limit[0].to_owned(),
         Reason::Limit(limit) => limit_text(*limit).to_owned(),
         Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
         Reason::Untraced { property, stop } => {
-            let why = reason_text(&stop.clone().into(), resource);
+            let why = reason_text(&stop.clone().into(), raised);
             format!("a violation of {property} was found, but its schedule was not worked out: {why}")
         }
         Reason::NothingAsked => "no property is asked for".to_owned(),
         Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
+        Reason::Defect(what) => format!("a defect of Tepui, please report this: {what}"),
     }
 }
 
@@ -354,11 +356,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Bound)) if !report.proving => {
             next.push(format!("tepui verify {} looks for a proof", report.again));
         }
-        Some(Reason::Limit(Limit::Bound)) if outcome.resource == "threads" => {
-            next.push("--max-threads N looks at more threads at the same time".to_owned());
-        }
-        Some(Reason::Limit(Limit::Bound)) => next.push("raise --bound-limit, or leave it out".to_owned()),
+        Some(Reason::Limit(Limit::Bound)) => next.push(outcome.raised.at_limit[1].to_owned()),
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
+        Some(Reason::Limit(Limit::Work)) => next.push("raise --work".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
         Some(Reason::Limit(Limit::FirstViolation)) => {
             next.push("leave out --stop-at-first to decide the other properties as well".to_owned());
@@ -367,9 +367,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             let bound = if report.proving { ", --bound-limit K at a bound" } else { "" };
             next.push(format!("--timeout DURATION stops by itself{bound}"));
         }
-        Some(Reason::GaveUp(_)) if outcome.engine == "rendezvous" => {
-            next.push("try --abstraction suffix or bifix, or leave --engine out".to_owned());
-        }
+        Some(Reason::GaveUp(_)) => next.extend(outcome.engine.otherwise.map(str::to_owned)),
         Some(Reason::NothingAsked) => {
             let ask = if report.is_program {
                 "write `assert(c);` where something must hold, or ask for --deadlock or --label"

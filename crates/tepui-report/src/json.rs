@@ -1,8 +1,9 @@
 //! The JSON of `verify` and `explore`. Names are a contract: they are documented in the book and only ever added to.
 
 use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;
-use tepui_core::{Bound, Iteration, Outcome, Reason, Refuted, Stop, Verdict};
+use tepui_core::{Approximation, Bound, Facts, Iteration, Outcome, Reason, Refuted, Stop, Verdict};
 use tepui_model::Model;
 
 use crate::invariant::Invariant;
@@ -17,9 +18,9 @@ struct Document<'a> {
     verdict: &'static str,
     reason: Option<Value>,
     engine: &'a str,
-    resource: &'a str,
-    cutoff: Option<Bound>,
-    bound_reached: Option<Bound>,
+    resource: String,
+    cutoff: Option<Amounts>,
+    bound_reached: Option<Amounts>,
     views: u64,
     view_depth: Option<u32>,
     evidence: Option<Value>,
@@ -42,7 +43,63 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     invariant: Option<Value>,
     properties: Vec<Value>,
-    iterations: &'a [Iteration],
+    iterations: Vec<Record<'a>>,
+}
+
+/// A bound: a number where there is one resource, an object where there are several.
+struct Amounts(Bound);
+
+impl Serialize for Amounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let &[amount] = self.0.amounts() {
+            return serializer.serialize_u32(amount);
+        }
+        let mut map = serializer.serialize_map(Some(self.0.amounts().len()))?;
+        for (resource, amount) in self.0.parts() {
+            map.serialize_entry(resource, &amount)?;
+        }
+        map.end()
+    }
+}
+
+/// The record of one bound.
+#[derive(Serialize)]
+struct Record<'a> {
+    bound: Amounts,
+    states: u64,
+    new_states: u64,
+    views: u64,
+    new_views: u64,
+    steps: u64,
+    open: u64,
+    seconds: f64,
+    tested: bool,
+    complete: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    approximations: Vec<Words<'a>>,
+}
+
+/// What a thread is taken for.
+#[derive(Serialize)]
+struct Words<'a> {
+    property: &'a str,
+    target: usize,
+    lengths: &'a [u32],
+    word: Option<&'a [String]>,
+}
+
+impl<'a> From<&'a Iteration> for Record<'a> {
+    fn from(record: &'a Iteration) -> Self {
+        let Iteration { states, new_states, views, new_views, steps, open, seconds, tested, complete, .. } = *record;
+        let words = |one: &'a Approximation| Words {
+            property: &one.property,
+            target: one.target,
+            lengths: &one.lengths,
+            word: one.word.as_deref(),
+        };
+        let (bound, approximations) = (Amounts(record.bound), record.approximations.iter().map(words).collect());
+        Self { bound, states, new_states, views, new_views, steps, open, seconds, tested, complete, approximations }
+    }
 }
 
 /// The report as one JSON document.
@@ -56,11 +113,11 @@ pub fn render(report: &Report<'_>) -> String {
         file: report.file,
         model_digest: report.digest.clone(),
         verdict: outcome.status().word(),
-        reason: outcome.properties.iter().find_map(|property| reason(&property.verdict, outcome.resource)),
-        engine: outcome.engine,
-        resource: outcome.resource,
-        cutoff: outcome.cutoff,
-        bound_reached: complete.map(|iteration| iteration.bound),
+        reason: outcome.properties.iter().find_map(|property| reason(&property.verdict, outcome.raised)),
+        engine: outcome.engine.name,
+        resource: outcome.raised.resources.join(" and "),
+        cutoff: outcome.cutoff.map(Amounts),
+        bound_reached: complete.map(|iteration| Amounts(iteration.bound)),
         views: last.map_or(0, |iteration| iteration.views),
         view_depth: proven.and_then(|evidence| evidence.view_depth),
         evidence: proven.map(|evidence| serde_json::json!({ "kind": evidence.kind, "because": evidence.because })),
@@ -87,7 +144,7 @@ pub fn render(report: &Report<'_>) -> String {
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
             .collect(),
-        iterations: &outcome.iterations,
+        iterations: outcome.iterations.iter().map(Record::from).collect(),
     };
     to_json(&document)
 }
@@ -123,7 +180,7 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
     let mut value = serde_json::json!({ "name": name, "verdict": verdict.status().word() });
     match verdict {
         Verdict::Unsafe(refuted) => {
-            value["bound"] = serde_json::to_value(refuted.bound()).unwrap_or_default();
+            value["bound"] = serde_json::to_value(refuted.bound().map(Amounts)).unwrap_or_default();
             value["contexts"] = report.contexts(number, refuted.trace()).into();
             let run = report.runs.get(number).and_then(Option::as_ref);
             (value["start"], value["steps"]) = schedule(report.model, refuted, run);
@@ -131,7 +188,7 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
                 value["end"] = run.end.clone().into();
             }
         }
-        Verdict::Unknown(_) => value["reason"] = reason(verdict, report.outcome.resource).unwrap_or_default(),
+        Verdict::Unknown(_) => value["reason"] = reason(verdict, report.outcome.raised).unwrap_or_default(),
         Verdict::Safe(_) => {
             if let Some(about) = &report.about {
                 value["vacuous"] = about.vacuous.iter().any(|vacuous| vacuous == name).into();
@@ -157,18 +214,19 @@ fn of_program(run: &Run) -> (Value, Value) {
     (values(&run.start), run.steps.iter().map(step).collect())
 }
 
-fn reason(verdict: &Verdict, resource: &str) -> Option<Value> {
+fn reason(verdict: &Verdict, raised: &Facts) -> Option<Value> {
     let Verdict::Unknown(reason) = verdict else { return None };
     let kind = match reason {
         Reason::Limit(limit) | Reason::Untraced { stop: Stop::Limit(limit), .. } => limit.word(),
         Reason::GaveUp(_) | Reason::Untraced { stop: Stop::GaveUp(_), .. } => "gave-up",
-        Reason::NotApplicable(_) => "not-applicable",
+        Reason::NotApplicable(_) | Reason::Untraced { stop: Stop::NotApplicable(_), .. } => "not-applicable",
+        Reason::Defect(_) | Reason::Untraced { stop: Stop::Defect(_), .. } => "defect",
         Reason::NothingAsked => "nothing-to-prove",
         Reason::SelfCheckFailed(_) => "self-check-failed",
     };
     let message = match reason {
         Reason::SelfCheckFailed(why) => why.clone(),
-        _ => crate::human::reason_text(reason, resource),
+        _ => crate::human::reason_text(reason, raised),
     };
     Some(serde_json::json!({ "kind": kind, "message": message }))
 }

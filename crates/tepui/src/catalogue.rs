@@ -1,15 +1,17 @@
 //! What there is: engines and languages, for `tepui engines`, `tepui languages` and the help texts.
 
+use tepui_core::Facts;
+use tepui_engines::{closure, contexts, delays, rendezvous};
+
 use crate::Choice;
+use crate::verify::{AUTO, CONTEXTS};
 
 /// An engine that can be chosen.
 pub struct EngineInfo {
-    /// Its name on the command line.
-    pub name: &'static str,
+    /// What is true of it on every model: its name on the command line, what its bound limits.
+    pub facts: &'static Facts,
     /// How it is chosen.
     pub choice: Choice,
-    /// What its bound counts.
-    pub resource: &'static str,
     /// What it does.
     pub summary: &'static str,
     /// When it applies.
@@ -27,73 +29,64 @@ const OURS: &str = "Tepui's own; see the chapter on the closure engine";
 /// All engines; the first is the default.
 pub const ENGINES: &[EngineInfo] = &[
     EngineInfo {
-        name: "auto",
+        facts: &AUTO,
         choice: Choice::Auto,
-        resource: "symbols",
         summary: "closure, and after a while contexts-symbolic or rendezvous beside it; with --minimal, the smallest bound as well",
         applies: "always",
         paper: OURS,
     },
     EngineInfo {
-        name: "closure",
+        facts: &closure::FACTS,
         choice: Choice::Closure,
-        resource: "symbols",
         summary: "one representative of each view, until the views are closed under every step; needs no bound",
         applies: "pushdown models; of communicating ones it takes the product",
         paper: OURS,
     },
     EngineInfo {
-        name: "delays",
+        facts: &delays::FACTS,
         choice: Choice::Delays,
-        resource: "rounds and delays",
         summary: "round-robin scheduling R(r, d), until a plateau of its views is closed under pops",
         applies: "pushdown models",
         paper: DELAYS,
     },
     EngineInfo {
-        name: "contexts",
+        facts: &CONTEXTS,
         choice: Choice::Contexts,
-        resource: "contexts",
         summary: "the context engines that apply, side by side; the one that answers with the least work counts",
         applies: "pushdown models",
         paper: PAPER,
     },
     EngineInfo {
-        name: "contexts-explicit",
+        facts: &contexts::EXPLICIT,
         choice: Choice::Explicit,
-        resource: "contexts",
         summary: "enumerated states; proved by whichever of contexts-states and contexts-views comes first",
         applies: "pushdown models with finite contexts",
         paper: PAPER,
     },
     EngineInfo {
-        name: "contexts-states",
+        facts: &contexts::STATES,
         choice: Choice::States,
-        resource: "contexts",
         summary: "enumerated states R_k, until a level brings no new state",
         applies: "pushdown models with finite contexts",
         paper: PAPER,
     },
     EngineInfo {
-        name: "contexts-views",
+        facts: &contexts::VIEWS,
         choice: Choice::Views,
-        resource: "contexts",
         summary: "enumerated states, their views T(R_k), until the generator test shows that a plateau is the end",
         applies: "pushdown models with finite contexts",
         paper: PAPER,
     },
     EngineInfo {
-        name: "contexts-symbolic",
+        facts: &contexts::SYMBOLIC,
         choice: Choice::Symbolic,
-        resource: "contexts",
         summary: "regular sets of stacks S_k (post*), their views T(S_k), with the generator test",
         applies: "pushdown models",
         paper: PAPER,
     },
     EngineInfo {
-        name: "rendezvous",
+        facts: &rendezvous::FACTS,
         choice: Choice::Rendezvous,
-        resource: "actions",
         summary: "the threads' languages of actions, exact up to a length, until they have no word in common",
         applies: "communicating pushdown models",
         paper: RENDEZVOUS,

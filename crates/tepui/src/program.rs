@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use tepui_cert::program::Certificate;
-use tepui_core::{Bound, Budget, Engine, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, Verdict, drive};
+use tepui_core::{
+    Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Outcome, Query, Reason, Round, Status, Stop, Verdict, drive,
+};
 use tepui_lang::boolean::{
     self, CallReturn, Compiled, DEADLOCK, Execution, Lost, THREAD_LIMIT, Uncompiled, compile, creates_threads, retrace,
 };
@@ -16,7 +18,7 @@ use tepui_model::pushdown::Property;
 
 use crate::certify::certify;
 use crate::selfcheck::refusal;
-use crate::verify::{Options, verify};
+use crate::verify::{Options, engine, verify};
 
 /// How a program becomes a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -131,51 +133,53 @@ pub fn verify_program(
     options: &Options,
     budget: &Budget,
 ) -> Result<Verified, Uncompiled> {
+    let (outcome, models) = search(program, compiling, options, budget)?;
+    Ok(match models {
+        Some(models) => conclude(program, compiling, outcome, models, budget),
+        None => Verified::without_model(outcome),
+    })
+}
+
+/// The models that an answer is about: the last one, and those before it in which something was found.
+type Models = (Compiled, Vec<Compiled>);
+
+/// What engines say about the models of a program. Nothing of it has been held against the program itself.
+fn search(
+    program: &Program,
+    compiling: &Compiling,
+    options: &Options,
+    budget: &Budget,
+) -> Result<(Outcome, Option<Models>), Uncompiled> {
     let mut properties = compiling.property_names(program);
     properties.retain(|name| compiling.asks_for(program, name));
     properties.dedup();
     if properties.is_empty() {
         properties.push("views".to_owned());
     }
-    let task = Task {
-        properties: properties.clone(),
-        bound_limit: Some(vec![compiling.max_threads]),
-        prove: options.prove,
-        list_views: options.list_views,
-        stop_at_first: options.stop_at_first,
-    };
+    // What the driver raises where threads are created is their number; the engine inside has a limit of its own.
+    let query = Query { bound_limit: Some(vec![compiling.max_threads]), ..options.query(properties.clone()) };
     if !creates_threads(program, compiling.reduce) {
         let compiled = match compiling.compile_within(program, 1, budget) {
             Ok(compiled) => compiled,
             Err(why @ Uncompiled::Unsupported(_)) => return Err(why),
-            Err(why) => return Ok(Verified::nothing(&task, &unanswered(&why, budget))),
+            Err(why) => {
+                let outcome = Outcome::without_answer(&COMPILER, &query, &unanswered(&why, budget).into());
+                return Ok((outcome, None));
+            }
         };
         let outcome = answer(&compiled, compiling, options, budget);
-        return Ok(conclude(program, compiling, outcome, (compiled, Vec::new()), budget));
+        return Ok((outcome, Some((compiled, Vec::new()))));
     }
-    let traces = vec![None; properties.len()];
-    let mut engine = Creating {
-        program,
-        compiling,
-        options,
-        properties,
-        places: 0,
-        now: None,
-        traces,
-        smaller: Vec::new(),
-        failed: None,
-    };
-    let mut outcome = drive(&mut engine, &task, &mut budget.clone());
+    let mut engine = Creating::new(program, compiling, options, properties);
+    let mut outcome = drive(&mut engine, &query, &mut budget.clone());
     if let Some(why @ Uncompiled::Unsupported(_)) = engine.failed {
         return Err(why);
     }
-    let Some((last, compiled)) = engine.now else {
-        return Ok(Verified::without_model(outcome));
+    let Some(Model { engine: inside, compiled, .. }) = engine.model else {
+        return Ok((outcome, None));
     };
-    outcome.engine = last.engine;
-    outcome.stored = last.stored;
-    outcome.remarks.extend(last.remarks);
-    Ok(conclude(program, compiling, outcome, (compiled, engine.smaller), budget))
+    outcome.engine = inside.facts();
+    Ok((outcome, Some((compiled, engine.smaller))))
 }
 
 /// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so.
@@ -184,7 +188,7 @@ const DEADLOCK_WORK: u64 = 50_000;
 /// The most rules of a model for which that is done: compiling it again is no work, but takes time.
 const DEADLOCK_RULES: usize = 4_000;
 
-/// Whether a program is found to get stuck without much ado; unknown, if its model is too large for that.
+/// Whether a program is found to get stuck without much ado.
 pub fn gets_stuck(
     program: &Program,
     compiling: &Compiling,
@@ -198,46 +202,50 @@ pub fn gets_stuck(
     let max_threads = compiling.max_threads.min(3);
     let properties = vec![DEADLOCK.to_owned()];
     let compiling = Compiling { deadlock: true, every_step: false, max_threads, properties, ..compiling.clone() };
-    let verified = verify_program(program, &compiling, &Options::default(), &budget.with_work(DEADLOCK_WORK)).ok()?;
-    let mut properties = verified.outcome.properties.iter();
-    match properties.find(|property| property.name == DEADLOCK)?.verdict.status() {
-        Status::Safe => Some(false),
-        Status::Unsafe => Some(true),
-        Status::Unknown => None,
+    let budget = &budget.with_work(DEADLOCK_WORK);
+    let (outcome, models) = search(program, &compiling, &Options::default(), budget).ok()?;
+    let status = |outcome: &Outcome| {
+        let property = outcome.properties.iter().find(|property| property.name == DEADLOCK);
+        property.map(|property| property.verdict.status())
+    };
+    // A warning is a claim, and must hold of the program itself. That there is none claims nothing: no proof is checked.
+    if status(&outcome)? != Status::Unsafe {
+        return None;
     }
+    let Verified { outcome, .. } = conclude(program, &compiling, outcome, models?, budget);
+    (status(&outcome)? == Status::Unsafe).then_some(true)
 }
 
 /// Why there is no model to ask about.
-fn unanswered(why: &Uncompiled, budget: &Budget) -> Reason {
+fn unanswered(why: &Uncompiled, budget: &Budget) -> Stop {
     match (why, budget.clone().look()) {
-        (Uncompiled::Stopped, Err(stop)) => stop.into(),
-        _ => Reason::GaveUp(why.to_string()),
+        (Uncompiled::Stopped, Err(stop)) => stop,
+        _ => Stop::GaveUp(why.to_string()),
     }
 }
 
 impl Verified {
-    /// No answer.
-    fn nothing(task: &Task, reason: &Reason) -> Self {
-        Self::without_model(Outcome::without_answer("compiler", "symbols", task, reason))
-    }
-
     fn without_model(outcome: Outcome) -> Self {
         let (smaller, executions, unreached) = (Vec::new(), Vec::new(), Vec::new());
         Self { outcome, compiled: None, smaller, executions, certificate: None, unreached }
     }
 }
 
+/// What a program becomes before any engine sees it.
+static COMPILER: Facts = Facts::unbounded("compiler", &["symbols"]);
+
 fn answer(compiled: &Compiled, compiling: &Compiling, options: &Options, budget: &Budget) -> Outcome {
-    let call_return = compiling.call_return.map(|relation| Arc::new(compiled.call_return(relation)));
-    // That there are too few places is no violation to stop at.
-    let bounded = compiled.model.properties().iter().any(|property| property.name == THREAD_LIMIT);
-    let stop_at_first = options.stop_at_first && !bounded;
-    let options = &Options { call_return, stop_at_first, ..options.clone() };
-    let task =
-        || Task { properties: Vec::new(), bound_limit: None, prove: true, list_views: false, stop_at_first: false };
+    let options = &with_call_return(compiled, compiling, options);
     // A program has no matching that could be wrong.
-    verify(&compiled.model, options, budget)
-        .unwrap_or_else(|wrong| Outcome::not_applicable("auto", "symbols", &task(), &wrong.to_string()))
+    verify(&compiled.model, options, budget).unwrap_or_else(|wrong| {
+        let query = options.query(Vec::new());
+        Outcome::without_answer(&COMPILER, &query, &Stop::defect(&wrong.to_string()).into())
+    })
+}
+
+fn with_call_return(compiled: &Compiled, compiling: &Compiling, options: &Options) -> Options {
+    let call_return = compiling.call_return.map(|relation| Arc::new(compiled.call_return(relation)));
+    Options { call_return, ..options.clone() }
 }
 
 /// Executions of the program for all violations, and the proof of the rest on the program itself. An answer that the
@@ -257,7 +265,7 @@ fn conclude(
         // To wake threads, and to find that all are blocked, the model takes steps that the program does not have.
         if let Verdict::Unsafe(refuted) = &mut property.verdict
             && (sleeps || property.name == DEADLOCK)
-            && outcome.resource != "threads"
+            && !outcome.raised.restarts
         {
             *refuted = refuted.clone().without_bound();
         }
@@ -329,150 +337,199 @@ pub fn execution(
     retrace(program, compiled, property, &trace.start, &steps, stop)
 }
 
-/// An engine whose bound is the number of threads that there may be at the same time.
+/// The number of threads is the bound.
+static CREATING: Facts = Facts {
+    restarts: true,
+    at_limit: [
+        "the limit of threads at the same time was reached",
+        "--max-threads N looks at more threads at the same time",
+    ],
+    ..Facts::new("auto", &["threads"])
+};
+
+/// The same, where the engine inside is bounded as well.
+static CREATING_WITHIN_BOUNDS: Facts = Facts { explored: "explored up to the bound, with up to {}", ..CREATING };
+
+/// An engine whose bound is the number of threads that there may be at the same time: it holds an engine for the present
+/// number, and hands on its rounds. Properties that are violated with fewer threads are not asked for again.
 struct Creating<'a> {
     program: &'a Program,
     compiling: &'a Compiling,
     options: &'a Options,
     properties: Vec<String>,
     places: u32,
-    /// The last answer, and what it is about.
-    now: Option<(Outcome, Compiled)>,
-    /// For each property that is violated, how, and with how many places. It is not asked for again with more of them.
-    traces: Vec<Option<(tepui_cert::Trace, u32)>>,
-    /// The models before the last in which something was found to be violated.
+    model: Option<Model>,
+    /// For each property whether there is a trace.
+    traced: Vec<bool>,
+    /// The models before the present one in which something was found to be violated.
     smaller: Vec<Compiled>,
     failed: Option<Uncompiled>,
 }
 
-impl Creating<'_> {
-    fn outcome(&self) -> Option<&Outcome> {
-        self.now.as_ref().map(|(outcome, _)| outcome)
+/// The model with the present number of places.
+struct Model {
+    engine: Box<dyn Engine>,
+    compiled: Compiled,
+    /// The last round.
+    last: Option<Round>,
+    /// Whether a trace belongs to it.
+    traced: bool,
+    /// Whether all is known about this number.
+    done: bool,
+    /// Where threads are started for which there are no places, if that happens.
+    full: Option<Full>,
+}
+
+/// More threads are wanted than there are places; at which line, if that is known.
+#[derive(Clone, Copy)]
+struct Full(Option<u32>);
+
+impl Model {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.compiled.model.properties().iter().map(|property| &property.name)
     }
 
-    fn verdict(&self, name: &str) -> Option<&Verdict> {
-        let properties = &self.outcome()?.properties;
-        properties.iter().find(|property| property.name == name).map(|property| &property.verdict)
+    /// Notes that there are too few places, if the round shows it.
+    fn look_for_more(&mut self, round: &Round, budget: &mut Budget) {
+        let Some(own) = self.names().position(|name| name == THREAD_LIMIT) else { return };
+        if self.full.is_some() || !round.violated.contains(&own) {
+            return;
+        }
+        let trace = budget.with_grace(|budget| self.engine.trace(own, budget));
+        let line = trace.ok().and_then(|(trace, _)| {
+            let step = trace.as_pushdown()?.steps.last()?;
+            Some(self.compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
+        });
+        self.full = Some(Full(line));
+    }
+}
+
+impl<'a> Creating<'a> {
+    fn new(program: &'a Program, compiling: &'a Compiling, options: &'a Options, properties: Vec<String>) -> Self {
+        let traced = vec![false; properties.len()];
+        let (model, smaller, failed) = (None, Vec::new(), None);
+        Self { program, compiling, options, properties, places: 0, model, traced, smaller, failed }
     }
 
     /// The model with the places that there are now, and the properties that are open.
     fn compile(&self, budget: &Budget) -> Result<Compiled, Uncompiled> {
         let Compiled { model, legend } = self.compiling.compile_within(self.program, self.places, budget)?;
         let violated =
-            |name: &str| self.properties.iter().zip(&self.traces).any(|(own, trace)| own == name && trace.is_some());
+            |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
         let open = model.properties().iter().filter(|property| !violated(&property.name)).cloned().collect();
         let model = model.with_properties(open).map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
         Ok(Compiled { model, legend })
     }
 
-    /// Whether some execution wants more threads than there are places for; unknown, if a limit was in the way.
-    fn wants_more(&self) -> Option<bool> {
-        match self.verdict(THREAD_LIMIT) {
-            None | Some(Verdict::Safe(_)) => Some(false),
-            Some(Verdict::Unsafe(_)) => Some(true),
-            Some(Verdict::Unknown(_)) => None,
-        }
+    /// Goes on to the next number.
+    fn raise(&mut self, budget: &Budget) -> Result<(), Stop> {
+        self.places += 1;
+        let compiled = self.compile(budget).map_err(|why| {
+            let stop = unanswered(&why, budget);
+            self.failed = Some(why);
+            stop
+        })?;
+        let options = with_call_return(&compiled, self.compiling, self.options);
+        let engine = engine(&compiled.model, &options, budget).map_err(|refused| refused.stop)?;
+        let model = Model { engine, compiled, last: None, traced: false, done: false, full: None };
+        self.smaller.extend(self.model.replace(model).filter(|model| model.traced).map(|model| model.compiled));
+        Ok(())
     }
 
-    /// Why the answer for these places is not complete.
-    fn stop(&self) -> Option<Stop> {
-        let unknown = self.outcome()?.properties.iter().find_map(|property| match &property.verdict {
-            Verdict::Unknown(reason) => Some(reason.clone()),
-            Verdict::Safe(_) | Verdict::Unsafe(_) => None,
-        });
-        match unknown? {
-            // Bounded exploration goes on with more threads.
-            Reason::Limit(Limit::Bound) if !self.options.prove => None,
-            Reason::Limit(limit) => Some(Stop::Limit(limit)),
-            Reason::Untraced { stop, .. } => Some(stop),
-            Reason::NothingAsked => None,
-            Reason::GaveUp(why) | Reason::NotApplicable(why) | Reason::SelfCheckFailed(why) => Some(Stop::GaveUp(why)),
+    fn bound(&self, places: u32) -> Bound {
+        CREATING.bound(&[places])
+    }
+
+    fn own_facts(&self) -> &'static Facts {
+        if self.options.prove { &CREATING } else { &CREATING_WITHIN_BOUNDS }
+    }
+
+    fn wants_more(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.full.is_some())
+    }
+
+    /// A round of the engine inside, as one about the program.
+    fn told(&self, round: Round, again: bool) -> Round {
+        let inside: Vec<&String> = self.model.iter().flat_map(Model::names).collect();
+        let violated = |number: &usize| {
+            self.traced[*number]
+                || round.violated.iter().any(|&own| inside.get(own) == Some(&&self.properties[*number]))
+        };
+        Round {
+            by: self.own_facts(),
+            bound: self.bound(self.places),
+            violated: (0..self.properties.len()).filter(violated).collect(),
+            exhausted: round.exhausted && !self.wants_more(),
+            test_due: round.test_due && !self.wants_more(),
+            again,
+            ..round
         }
     }
 }
 
 impl Engine for Creating<'_> {
-    fn name(&self) -> &'static str {
-        self.outcome().map_or("auto", |outcome| outcome.engine)
+    fn facts(&self) -> &'static Facts {
+        self.own_facts()
     }
 
-    fn resource(&self) -> &'static str {
-        "threads"
+    fn next_bound(&self) -> Option<Bound> {
+        let more = self.model.as_ref().is_none_or(|model| model.done);
+        Some(self.bound(self.places + u32::from(more)))
     }
 
-    fn next_bound(&self) -> Bound {
-        Bound::on(&["threads"], &[self.places + 1])
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
-        self.places += 1;
-        let compiled = match self.compile(budget) {
-            Ok(compiled) => compiled,
-            Err(why) => {
-                let stopped = match budget.look() {
-                    Err(stop) => stop,
-                    Ok(()) => Stop::GaveUp(why.to_string()),
-                };
-                self.failed = Some(why);
-                return Round { stopped: Some(stopped), ..Round::default() };
-            }
-        };
-        let outcome = answer(&compiled, self.compiling, self.options, budget);
-        let last = outcome.iterations.last().cloned();
-        for property in &outcome.properties {
-            let number = self.properties.iter().position(|name| *name == property.name);
-            if let (Some(number), Verdict::Unsafe(refuted)) = (number, &property.verdict) {
-                self.traces[number].get_or_insert((refuted.trace().clone(), self.places));
-            }
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        if self.model.as_ref().is_none_or(|model| model.done) {
+            self.raise(budget)?;
         }
-        let violated = (0..self.properties.len()).filter(|&number| self.traces[number].is_some()).collect();
-        let state_bytes = outcome.state_bytes;
-        let before = self.now.replace((outcome, compiled));
-        let traced = self.traces.iter().flatten().any(|(_, places)| places + 1 == self.places);
-        self.smaller.extend(before.filter(|_| traced).map(|(_, compiled)| compiled));
-        Round {
-            states: last.as_ref().map_or(0, |last| last.states),
-            views: last.as_ref().map_or(0, |last| last.views),
-            steps: last.as_ref().map_or(0, |last| last.steps),
-            state_bytes,
-            violated,
-            exhausted: self.wants_more() == Some(false),
-            test_due: self.wants_more() == Some(false),
-            stopped: self.stop(),
-            ..Round::default()
+        let (prove, limit) = (self.options.prove, self.options.bound_limit.as_deref());
+        let Some(model) = &mut self.model else { return Err(Stop::defect("there is no model")) };
+        if limit.zip(model.engine.next_bound()).is_some_and(|(limit, bound)| bound.exceeds(limit)) {
+            // Bounded exploration goes on with more threads.
+            let last = model.last.clone().filter(|_| !prove).ok_or(Stop::Limit(Limit::Bound))?;
+            model.done = true;
+            return Ok(self.told(last, true));
         }
-    }
-
-    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        Ok(self.outcome().filter(|_| self.wants_more() == Some(false)).and_then(Outcome::evidence).cloned())
-    }
-
-    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
-        let Some((trace, places)) = &self.traces[property] else {
-            return Err(Stop::GaveUp("the trace is missing".to_owned()));
+        let round = model.engine.explore(budget)?;
+        model.look_for_more(&round, budget);
+        let closed = match prove && model.full.is_some() && round.test_due {
+            true => model.engine.converged(budget)?.is_some(),
+            false => false,
         };
+        model.done = closed || (round.exhausted && (model.full.is_some() || !prove));
+        let again = model.last.replace(round.clone()).is_some();
+        Ok(self.told(round, again))
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        self.model.as_mut().map_or(Ok(None), |model| model.engine.converged(budget))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let Some(model) = &mut self.model else { return Err(Stop::defect("there is no model")) };
+        let name = &self.properties[property];
+        let Some(own) = model.compiled.model.properties().iter().position(|property| property.name == *name) else {
+            return Err(Stop::defect("a property is not one of the model"));
+        };
+        let (trace, _) = model.engine.trace(own, budget)?;
+        (self.traced[property], model.traced) = (true, true);
         // Within another bound, fewer threads may be enough if that is raised.
-        let bound = self.options.prove.then(|| Bound::on(&["threads"], &[*places]));
-        Ok((trace.clone(), bound))
+        Ok((trace, self.options.prove.then(|| self.bound(self.places))))
     }
 
-    fn views(&self, violating: bool, _: &mut Budget) -> Vec<String> {
-        let listed = |outcome: &Outcome| if violating { outcome.violating.clone() } else { outcome.views.clone() };
-        self.outcome().map(listed).unwrap_or_default()
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        self.model.as_ref().map(|model| model.engine.views(violating, budget)).unwrap_or_default()
     }
 
-    fn obstacles(&self) -> Vec<String> {
-        let Some(Verdict::Unsafe(refuted)) = self.verdict(THREAD_LIMIT) else {
-            return self.outcome().map(|outcome| outcome.obstacles.clone()).unwrap_or_default();
-        };
-        let line = self.now.as_ref().and_then(|(_, compiled)| {
-            let step = refuted.trace().as_pushdown()?.steps.last()?;
-            Some(compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
-        });
-        let line = line.map_or(String::new(), |line| format!(" at line {line}"));
-        vec![format!(
-            "threads are started{line} while {} run already: nothing is known about more of them at the same time",
-            self.places
-        )]
+    fn notes(&self) -> Notes {
+        let Some(model) = &self.model else { return Notes::default() };
+        let mut notes = model.engine.notes();
+        if let Some(Full(line)) = model.full {
+            let line = line.map_or(String::new(), |line| format!(" at line {line}"));
+            notes.obstacles = vec![format!(
+                "threads are started{line} while {} run already: nothing is known about more of them at the same time",
+                self.places
+            )];
+        }
+        notes
     }
 }

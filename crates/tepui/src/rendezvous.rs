@@ -6,13 +6,15 @@
 //! is heard, and says by its name which of the two it was. What the product proves is translated back, and no proof counts
 //! before the checker has accepted it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use tepui_cert::rendezvous::{Step, Trace};
 use tepui_core::{
-    Bound, Budget, Engine, Entrant, Evidence, Limit, Outcome, Reason, Round, Status, Stop, Task, drive, race,
+    Bound, Budget, Decorator, Deferred, Engine, Evidence, Limit, Member, Notes, Outcome, Portfolio, Query, Status,
+    Stop, drive,
 };
 use tepui_engines::closure::{self, Closure};
+use tepui_engines::crew::{Cores, Pooled};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::rendezvous::product::{Product, product_unless};
 use tepui_engines::rendezvous::{Rendezvous, approximate};
@@ -40,56 +42,49 @@ pub fn applies_to_rendezvous(choice: Choice) -> bool {
 
 /// Verifies the properties of a model, of which there must be one. Engines that do not apply are taken for `auto`.
 pub fn verify_rendezvous(model: &Model, options: &Options, budget: &Budget) -> Outcome {
-    let task = Task {
-        properties: model.properties().iter().map(|property| property.name.clone()).collect(),
-        bound_limit: options.bound_limit.clone(),
-        prove: options.prove,
-        list_views: false,
-        stop_at_first: options.stop_at_first,
-    };
-    let obstacles = Mutex::new(Vec::new());
+    let names = model.properties().iter().map(|property| property.name.clone()).collect();
+    let query = Query { list_views: false, ..options.query(names) };
+    let model = &Arc::new(model.clone());
     let languages = |after: u64| {
-        let (task, obstacles) = (&task, &obstacles);
-        Entrant::after(after, move |budget| {
-            let outcome = drive(&mut Rendezvous::new(model, options.rendezvous), task, budget);
-            *obstacles.lock().unwrap_or_else(PoisonError::into_inner) = outcome.obstacles.clone();
-            outcome
-        })
+        Member::after(after, Rendezvous::new(Arc::clone(model), options.rendezvous)).within(query.bound_limit.clone())
     };
-    // Threads that meet are told apart by their proofs.
-    let chosen = closure::Options { view_depth: 1, symmetry: false, cores: options.cores };
-    let beside = Task { bound_limit: Some(vec![DEPTH_BESIDE_LANGUAGES]), ..task.clone() };
-    let closure = |after: u64| {
-        let task = if options.engine == Choice::Rendezvous { &beside } else { &task };
-        Entrant::after(after, move |budget| {
-            let Some(product) = product_unless(model, &mut || budget.look().is_err()) else {
-                let reason = budget.look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
-                return Outcome::without_answer("closure", "symbols", task, &reason);
-            };
-            chosen.cores.run(|| {
-                let engine = Box::new(Closure::new(Compiled::new(product.model()), chosen));
-                drive(&mut OnProduct { engine, product: &product, model }, task, budget)
-            })
-        })
+    let closure = |after: u64, limit: Option<Vec<u32>>| {
+        let build = building(model, options.cores);
+        Member::after(after, Deferred::new(&closure::FACTS, build)).within(limit)
     };
-    let mut entrants = match options.engine {
-        Choice::Closure => vec![closure(0)],
-        Choice::Rendezvous => vec![languages(0), closure(HEAD_START_OF_LANGUAGES)],
-        _ => vec![closure(0), languages(HEAD_START_OF_CLOSURE)],
+    let mut members = match options.engine {
+        Choice::Closure => vec![closure(0, query.bound_limit.clone())],
+        Choice::Rendezvous => {
+            vec![languages(0), closure(HEAD_START_OF_LANGUAGES, Some(vec![DEPTH_BESIDE_LANGUAGES]))]
+        }
+        _ => vec![closure(0, query.bound_limit.clone()), languages(HEAD_START_OF_CLOSURE)],
     };
     if !options.prove || (options.engine == Choice::Rendezvous && options.bound_limit.is_some()) {
-        entrants.truncate(1); // The bound is one of the engine that was chosen.
+        members.truncate(1); // The bound is one of the engine that was chosen.
     }
-    let outcome = race(entrants, budget, options.cores.threads);
-    let mut outcome =
-        outcome.unwrap_or_else(|| Outcome::not_applicable("rendezvous", "actions", &task, "no engine applies"));
-    if !outcome.conclusive() && outcome.engine != "rendezvous" {
-        outcome.obstacles.extend(obstacles.into_inner().unwrap_or_else(PoisonError::into_inner));
-    }
+    let mut engine = Portfolio::of(members, options.cores.threads);
+    let mut outcome = drive(&mut *engine, &query, &mut budget.clone());
     certified(model, &mut outcome, budget);
     let doubtful = lonely(model, &outcome, budget);
     outcome.remarks.extend(doubtful);
     outcome
+}
+
+/// Closure on the product of the threads.
+fn building(
+    model: &Arc<Model>,
+    cores: Cores,
+) -> impl FnOnce(&mut Budget) -> Result<Box<dyn Engine>, Stop> + Send + 'static {
+    let model = Arc::clone(model);
+    move |budget| {
+        let Some(product) = product_unless(&model, &mut || budget.look().is_err()) else {
+            return Err(budget.look().err().unwrap_or(Stop::Limit(Limit::Interrupt)));
+        };
+        // Threads that meet are told apart by their proofs.
+        let chosen = closure::Options { view_depth: 1, symmetry: false, cores };
+        let engine = Pooled::new(Closure::new(Compiled::new(product.model()), chosen), cores);
+        Ok(Box::new(OnProduct { engine, product, model }))
+    }
 }
 
 /// Holds the proof up to the checker: what it does not accept is not proved.
@@ -104,7 +99,7 @@ fn certified(model: &Model, outcome: &mut Outcome, budget: &Budget) {
 
 /// Properties that hold because, for each of their targets, a thread would not get there even if all others did what it
 /// wants: as a rule the query is not what was meant.
-fn lonely(model: &Model, outcome: &Outcome, budget: &Budget) -> Vec<String> {
+fn lonely(model: &Arc<Model>, outcome: &Outcome, budget: &Budget) -> Vec<String> {
     let alone = |target: &Target| {
         (0..target.locals.len()).find(|&thread| {
             let set = target.locals[thread].as_ref();
@@ -128,49 +123,33 @@ fn lonely(model: &Model, outcome: &Outcome, budget: &Budget) -> Vec<String> {
 }
 
 /// An engine that works on the product, and speaks about the system.
-struct OnProduct<'a> {
-    engine: Box<dyn Engine + 'a>,
-    product: &'a Product,
-    model: &'a Model,
+struct OnProduct {
+    engine: Pooled<Closure>,
+    product: Product,
+    model: Arc<Model>,
 }
 
-impl Engine for OnProduct<'_> {
-    fn name(&self) -> &'static str {
-        self.engine.name()
+impl Decorator for OnProduct {
+    fn inner(&self) -> &dyn Engine {
+        &self.engine
     }
 
-    fn resource(&self) -> &'static str {
-        self.engine.resource()
-    }
-
-    fn stored(&self) -> [&'static str; 2] {
-        ["state of the product", "states of the product"]
-    }
-
-    fn limits_schedules(&self) -> bool {
-        false
-    }
-
-    fn next_bound(&self) -> Bound {
-        self.engine.next_bound()
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
-        self.engine.explore(budget)
+    fn inner_mut(&mut self) -> &mut dyn Engine {
+        &mut self.engine
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        let Some(evidence) = self.engine.converged(budget)? else { return Ok(None) };
+        let Some(evidence) = self.inner_mut().converged(budget)? else { return Ok(None) };
         let proof = evidence.certificate.as_pushdown();
-        let views = proof.and_then(|proof| self.product.certificate(self.model, proof));
-        let defect = || Stop::GaveUp("a proof about the product cannot be translated; this is a defect".to_owned());
+        let views = proof.and_then(|proof| self.product.certificate(&self.model, proof));
+        let defect = || Stop::defect("a proof about the product cannot be translated");
         let certificate = tepui_cert::rendezvous::Certificate::Views(views.ok_or_else(defect)?).into();
         Ok(Some(Evidence { certificate, ..evidence }))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
-        let (found, _) = self.engine.trace(property, budget)?;
-        let defect = || Stop::GaveUp("a trace of the product does not execute; this is a defect".to_owned());
+        let (found, _) = self.inner_mut().trace(property, budget)?;
+        let defect = || Stop::defect("a trace of the product does not execute");
         let found = found.as_pushdown().ok_or_else(defect)?;
         let steps = found.steps.iter().map(|step| (step.thread, step.rule));
         let stated = &self.model.properties()[property];
@@ -181,7 +160,7 @@ impl Engine for OnProduct<'_> {
             start: self.model.init().clone(),
             steps: Vec::new(),
         };
-        for moves in self.product.steps(self.model, steps) {
+        for moves in self.product.steps(&self.model, steps) {
             budget.spend(1)?;
             let after = self.model.step(trace.last(), &moves).ok_or_else(defect)?;
             trace.steps.push(Step { moves, after });
@@ -193,7 +172,8 @@ impl Engine for OnProduct<'_> {
         Vec::new() // Those are views of the product, which mean nothing to anyone.
     }
 
-    fn obstacles(&self) -> Vec<String> {
-        self.engine.obstacles()
+    fn notes(&self) -> Notes {
+        let stored = ["state of the product", "states of the product"];
+        Notes { stored, view: "view of the product", ..self.inner().notes() }
     }
 }

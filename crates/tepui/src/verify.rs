@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use tepui_core::{Budget, Engine, Entrant, Evidence, Limit, Measuring, Outcome, Reason, Task, drive, race};
+use tepui_core::{
+    Budget, Deferred, Engine, Evidence, Facts, Limit, Measuring, Member, Outcome, Portfolio, PropertyOutcome, Query,
+    Stop, Verdict, drive,
+};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
-use tepui_engines::crew::{Cores, Crew};
+use tepui_engines::crew::{Cores, Crew, Pooled};
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
@@ -41,6 +44,13 @@ pub enum Choice {
     Symbolic,
     /// Languages of threads, for communicating systems only.
     Rendezvous,
+}
+
+impl Choice {
+    /// What is true of the engine, whatever the model is.
+    pub fn facts(self) -> &'static Facts {
+        ENGINES.iter().find(|info| info.choice == self).map_or(&AUTO, |info| info.facts)
+    }
 }
 
 /// The resource of which the smallest amount is asked for.
@@ -131,116 +141,156 @@ impl std::error::Error for UnsupportedMatching {}
 /// How much work closure may do alone before a context engine starts beside it: a second or so.
 const HEAD_START: u64 = 4_000_000;
 
+/// Closure, and after a while another engine beside it.
+pub(crate) static AUTO: Facts =
+    Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("auto", &["symbols"]) };
+
+/// The context engines side by side.
+pub(crate) static CONTEXTS: Facts = Facts::new("contexts", &["contexts"]);
+
+/// Why there is no engine to run: it cannot be started, or a limit was reached before.
+pub(crate) struct Refused {
+    pub(crate) engine: &'static Facts,
+    pub(crate) stop: Stop,
+}
+
+impl Options {
+    /// What is asked of a run about some properties.
+    pub(crate) fn query(&self, properties: Vec<String>) -> Query {
+        Query {
+            properties,
+            bound_limit: self.bound_limit.clone(),
+            prove: self.prove,
+            list_views: self.list_views,
+            stop_at_first: self.stop_at_first,
+        }
+    }
+}
+
 /// Verifies the properties of a model. A model without properties is asked for all its views.
 pub fn verify(model: &Model, options: &Options, budget: &Budget) -> Result<Outcome, UnsupportedMatching> {
     let model = &*with_some_property(model);
-    let names = model.properties().iter().map(|property| property.name.clone()).collect();
-    let task = Task {
-        properties: names,
-        bound_limit: options.bound_limit.clone(),
-        prove: options.prove,
-        list_views: options.list_views,
-        stop_at_first: options.stop_at_first,
-    };
-    let stop = || budget.clone().look().is_err();
-    let Some(compiled) = Compiled::new_unless(model, &stop) else {
-        let reason = budget.clone().look().err().map_or(Reason::Limit(Limit::Interrupt), Reason::from);
-        let first = if options.engine == Choice::Auto { Choice::Closure } else { options.engine };
-        let info = ENGINES.iter().find(|info| info.choice == first).unwrap_or(&ENGINES[0]);
-        return Ok(Outcome::without_answer(info.name, info.resource, &task, &reason));
+    let query = options.query(model.properties().iter().map(|property| property.name.clone()).collect());
+    let setup = match Setup::new(model, options, budget) {
+        Ok(setup) => setup,
+        Err(refused) => return Ok(refused.outcome(&query)),
     };
     if let Some(matching) = &options.matching {
-        confirm(&compiled, matching, &mut budget.clone())?;
+        confirm(&setup.compiled, matching, &mut budget.clone())?;
     }
-    let run = Run { compiled: &Arc::new(compiled), options, task: &task, budget };
     Ok(match options.minimal.filter(|_| options.engine == Choice::Auto && options.prove) {
-        Some(minimal) => run.minimal(minimal),
-        None => run.chosen(options.engine),
+        Some(minimal) => setup.minimal(minimal, &query).unwrap_or_else(|refused| refused.outcome(&query)),
+        None => setup.answer(options.engine, &query),
     })
 }
 
-#[derive(Clone, Copy)]
-struct Run<'a> {
-    compiled: &'a Arc<Compiled>,
+/// The engine that the options choose for a model, ready to be driven.
+pub(crate) fn engine(model: &Model, options: &Options, budget: &Budget) -> Result<Box<dyn Engine>, Refused> {
+    Setup::new(&with_some_property(model), options, budget)?.engine(options.engine)
+}
+
+impl Refused {
+    fn outcome(&self, query: &Query) -> Outcome {
+        Outcome::without_answer(self.engine, query, &self.stop.clone().into())
+    }
+}
+
+/// A model and how it is to be verified.
+struct Setup<'a> {
+    compiled: Arc<Compiled>,
     options: &'a Options,
-    task: &'a Task,
     budget: &'a Budget,
 }
 
-impl<'a> Run<'a> {
-    fn chosen(&self, choice: Choice) -> Outcome {
-        let entrants = match self.entrants(choice) {
-            Ok(entrants) => entrants,
-            Err(refused) => return *refused,
+impl<'a> Setup<'a> {
+    fn new(model: &Model, options: &'a Options, budget: &'a Budget) -> Result<Self, Refused> {
+        let stop = || budget.clone().look().is_err();
+        let Some(compiled) = Compiled::new_unless(model, &stop) else {
+            let stop = budget.clone().look().err().unwrap_or(Stop::Limit(Limit::Interrupt));
+            let first = if options.engine == Choice::Auto { Choice::Closure } else { options.engine };
+            return Err(Refused { engine: first.facts(), stop });
         };
-        let outcome = race(entrants, self.budget, self.options.cores.threads);
-        outcome.unwrap_or_else(|| Outcome::not_applicable("contexts", "contexts", self.task, "no engine applies"))
+        Ok(Self { compiled: Arc::new(compiled), options, budget })
     }
 
-    /// The engines that a choice stands for; the error is the outcome where it does not apply.
-    fn entrants(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
-        let Self { compiled, options, task, .. } = *self;
-        let cores = options.cores;
-        let mut entrants = match choice {
-            Choice::Closure => vec![self.closure(0)],
+    fn answer(&self, choice: Choice, query: &Query) -> Outcome {
+        match self.engine(choice) {
+            Ok(mut engine) => drive(&mut *engine, query, &mut self.budget.clone()),
+            Err(refused) => refused.outcome(query),
+        }
+    }
+
+    fn engine(&self, choice: Choice) -> Result<Box<dyn Engine>, Refused> {
+        Ok(self.side_by_side(self.members(choice)?))
+    }
+
+    fn side_by_side(&self, members: Vec<Member>) -> Box<dyn Engine> {
+        let limited = |member: Member| member.within(self.options.bound_limit.clone());
+        Portfolio::of(members.into_iter().map(limited).collect(), self.options.cores.threads)
+    }
+
+    /// The engines that a choice stands for.
+    fn members(&self, choice: Choice) -> Result<Vec<Member>, Refused> {
+        let Self { compiled, options, .. } = self;
+        let mut members = match choice {
+            Choice::Closure => vec![self.closure()],
             Choice::Rendezvous => {
                 let why = "the threads share a variable; this engine is for threads that meet in actions";
-                return Err(Box::new(Outcome::not_applicable("rendezvous", "actions", task, why)));
+                return Err(Refused { engine: choice.facts(), stop: Stop::NotApplicable(why.to_owned()) });
             }
             Choice::Auto => {
                 let deep = options.view_depth > 1;
                 // One thread is decided by one context, however deep its recursion is; views of no depth may do.
                 let start = if compiled.threads() == 1 && !compiled.is_flat() { 0 } else { HEAD_START };
                 let beside = (!deep).then(|| self.symbolic(start));
-                [self.closure(0)].into_iter().chain(beside).collect()
+                [self.closure()].into_iter().chain(beside).collect()
             }
-            Choice::Delays => {
-                let limit = options.bound_limit.as_ref().and_then(|limit| limit.last().copied());
-                let delays = limit.filter(|_| !options.prove);
-                let Options { test_always, from_scratch, .. } = *options;
-                let chosen = delays::Options { delays, test_always, from_scratch, cores };
-                let (depth, z_depth) = (options.view_depth, options.z_depth);
-                vec![Entrant::new(move |budget| {
-                    cores.run(|| {
-                        let system = ObservedPushdown::new(Arc::clone(compiled), depth, z_depth);
-                        let mut engine = Delays::new(system.with_pairs(options.call_return.clone()), chosen);
-                        drive(&mut engine, task, budget)
-                    })
-                })]
-            }
+            Choice::Delays => vec![Member::new(self.delays())],
             Choice::Contexts | Choice::Explicit | Choice::States | Choice::Views | Choice::Symbolic => {
                 self.contexts(choice)?
             }
         };
         if !options.prove {
-            entrants.truncate(1); // Bounded exploration has no proof to race for: each would run to the bound.
+            members.truncate(1); // Bounded exploration has no proof to look for: each would run to the bound.
         }
-        Ok(entrants)
+        Ok(members)
     }
 
-    fn closure(&self, after: u64) -> Entrant<'a> {
-        let Self { compiled, options, task, .. } = *self;
-        let chosen =
-            closure::Options { view_depth: options.view_depth, symmetry: options.symmetry, cores: options.cores };
-        Entrant::after(after, move |budget| {
-            chosen.cores.run(|| drive(&mut Closure::new(Arc::clone(compiled), chosen), task, budget))
-        })
+    fn closure(&self) -> Member {
+        let Options { view_depth, symmetry, cores, .. } = *self.options;
+        let engine = Closure::new(Arc::clone(&self.compiled), closure::Options { view_depth, symmetry, cores });
+        Member::new(Pooled::new(engine, cores))
     }
 
-    fn symbolic(&self, after: u64) -> Entrant<'a> {
-        let (Self { compiled, task, options, .. }, sequences) = (*self, self.sequences(true, true));
-        Entrant::after(after, move |budget| {
-            let engine = contexts::symbolic("contexts-symbolic", Arc::clone(compiled), sequences);
-            drive(&mut engine.with_pairs(options.call_return.clone()), task, budget)
-        })
+    fn delays(&self) -> Pooled<Delays<ObservedPushdown>> {
+        let options = self.options;
+        let limit = options.bound_limit.as_ref().and_then(|limit| limit.last().copied());
+        let delays = limit.filter(|_| !options.prove);
+        let Options { test_always, from_scratch, cores, .. } = *options;
+        let chosen = delays::Options { delays, test_always, from_scratch, cores };
+        let system = ObservedPushdown::new(Arc::clone(&self.compiled), options.view_depth, options.z_depth);
+        Pooled::new(Delays::new(system.with_pairs(options.call_return.clone()), chosen), cores)
     }
 
-    fn explicit(&self, name: &'static str, states: bool, views: bool) -> Entrant<'a> {
-        let (Self { compiled, task, options, .. }, sequences) = (*self, self.sequences(states, views));
-        Entrant::new(move |budget| {
-            let engine = contexts::explicit(name, Arc::clone(compiled), sequences);
-            sequences.cores.run(|| drive(&mut engine.with_pairs(options.call_return.clone()), task, budget))
-        })
+    /// The symbolic engine, when the others have done some work; until then, it costs nothing.
+    fn symbolic(&self, after: u64) -> Member {
+        let (compiled, sequences) = (Arc::clone(&self.compiled), self.sequences(true, true));
+        let pairs = self.options.call_return.clone();
+        let build = move |_: &mut Budget| -> Result<Box<dyn Engine>, Stop> {
+            Ok(Box::new(contexts::symbolic(compiled, sequences).with_pairs(pairs)))
+        };
+        match after {
+            0 => Member::new(
+                contexts::symbolic(Arc::clone(&self.compiled), sequences).with_pairs(self.options.call_return.clone()),
+            ),
+            _ => Member::after(after, Deferred::new(&contexts::SYMBOLIC, build)),
+        }
+    }
+
+    fn explicit(&self, facts: &'static Facts, states: bool, views: bool) -> Member {
+        let sequences = self.sequences(states, views);
+        let engine = contexts::explicit(facts, Arc::clone(&self.compiled), sequences);
+        Member::new(Pooled::new(engine.with_pairs(self.options.call_return.clone()), sequences.cores))
     }
 
     fn sequences(&self, states: bool, views: bool) -> Sequences {
@@ -248,91 +298,84 @@ impl<'a> Run<'a> {
         Sequences { states, views, z_depth, symmetry, cores }
     }
 
-    fn contexts(&self, choice: Choice) -> Result<Vec<Entrant<'a>>, Box<Outcome>> {
-        let finite = self.finite_context()?;
-        let infinite = finite.iter().position(|&finite| !finite);
-        let explicit = |name, states, views| match infinite {
-            Some(thread) => Err(Box::new(refuse(&self.compiled.model, thread, choice, self.task))),
-            None => Ok(vec![self.explicit(name, states, views)]),
+    fn contexts(&self, choice: Choice) -> Result<Vec<Member>, Refused> {
+        if choice == Choice::Symbolic {
+            return Ok(vec![self.symbolic(0)]);
+        }
+        let infinite = self.finite_context()?.iter().position(|&finite| !finite);
+        let explicit = |states: bool, views: bool| match infinite {
+            Some(thread) => Err(Refused { engine: choice.facts(), stop: refusal(&self.compiled.model, thread) }),
+            None => Ok(vec![self.explicit(choice.facts(), states, views)]),
         };
         match choice {
-            Choice::Explicit => explicit("contexts-explicit", true, true),
-            Choice::States => explicit("contexts-states", true, false),
-            Choice::Views => explicit("contexts-views", false, true),
-            Choice::Symbolic => Ok(vec![self.symbolic(0)]),
+            Choice::Explicit => explicit(true, true),
+            Choice::States => explicit(true, false),
+            Choice::Views => explicit(false, true),
             _ => {
-                Ok(explicit("contexts-explicit", true, true).into_iter().flatten().chain([self.symbolic(0)]).collect())
+                let enumerated = infinite.is_none().then(|| self.explicit(&contexts::EXPLICIT, true, true));
+                Ok(enumerated.into_iter().chain([self.symbolic(0)]).collect())
             }
         }
     }
 
-    /// For each thread whether its contexts are finite; the error is the outcome if a limit is reached before.
-    fn finite_context(&self) -> Result<Vec<bool>, Box<Outcome>> {
-        let finite = finite_context_within(self.compiled, &mut self.budget.clone());
-        finite.map_err(|stop| Box::new(Outcome::without_answer("contexts", "contexts", self.task, &stop.into())))
+    /// For each thread whether its contexts are finite.
+    fn finite_context(&self) -> Result<Vec<bool>, Refused> {
+        let finite = finite_context_within(&self.compiled, &mut self.budget.clone());
+        finite.map_err(|stop| Refused { engine: &CONTEXTS, stop })
     }
 
     /// An answer with the smallest bound: closure runs beside the engine that knows bounds. If closure is first, the
     /// other one goes on, and needs no test of its own any more: it has reached the cutoff when it has reached all views.
-    fn minimal(&self, minimal: Minimal) -> Outcome {
+    fn minimal(&self, minimal: Minimal, query: &Query) -> Result<Outcome, Refused> {
         let choice = match minimal {
             Minimal::Contexts => Choice::Contexts,
             Minimal::Delays => Choice::Delays,
         };
-        let bounded = match self.entrants(choice) {
-            Ok(entrants) => entrants,
-            Err(refused) => return *refused,
-        };
-        let field = [self.closure(0)].into_iter().chain(bounded).collect();
-        let Some(first) = race(field, self.budget, self.options.cores.threads) else { return self.chosen(choice) };
-        if first.engine != "closure" || !first.conclusive() {
-            return first;
+        let members = [self.closure()].into_iter().chain(self.members(choice)?).collect();
+        let first = drive(&mut *self.side_by_side(members), query, &mut self.budget.clone());
+        let without_bound = |property: &PropertyOutcome| matches!(&property.verdict, Verdict::Unsafe(refuted) if refuted.bound().is_none());
+        let by_closure = *first.engine == closure::FACTS;
+        if !first.conclusive() || !(by_closure || first.properties.iter().any(without_bound)) {
+            return Ok(first);
         }
         let views = first.iterations.last().map_or(0, |last| last.views);
-        let second = match first.evidence() {
-            Some(evidence) => self.up_to(minimal, (evidence.clone(), views)).unwrap_or_else(|refused| *refused),
-            None => self.chosen(choice),
+        let second = match first.evidence().filter(|_| by_closure) {
+            Some(evidence) => self.up_to(minimal, (evidence.clone(), views), query)?,
+            None => self.answer(choice, query),
         };
         if let Some(why) = first.contradiction(&second) {
-            return first.disputed(&why);
+            return Ok(first.disputed(&why));
         }
-        match second.conclusive() {
-            true => second,
-            false => first.with_bounds_of(&second),
-        }
+        Ok(if second.conclusive() { second } else { first.with_bounds_of(&second) })
     }
 
     /// The bounded engine, up to the bound at which it has reached all views.
-    fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64)) -> Result<Outcome, Box<Outcome>> {
-        let Self { compiled, options, task, budget } = *self;
+    fn up_to(&self, minimal: Minimal, (evidence, views): (Evidence, u64), query: &Query) -> Result<Outcome, Refused> {
+        let Self { compiled, options, budget } = self;
+        let (sequences, cores) = (self.sequences(false, false), options.cores);
         let compiled = || Arc::clone(compiled);
-        let finite = self.finite_context()?.into_iter().all(|finite| finite);
-        Ok(options.cores.run(|| {
-            let engine: Box<dyn Engine> = match minimal {
-                Minimal::Delays => {
-                    let chosen =
-                        delays::Options { delays: None, test_always: false, from_scratch: false, cores: options.cores };
-                    Box::new(Delays::new(ObservedPushdown::new(compiled(), options.view_depth, 1), chosen))
-                }
-                Minimal::Contexts if finite => {
-                    Box::new(contexts::explicit("contexts-explicit", compiled(), self.sequences(false, false)))
-                }
-                Minimal::Contexts => {
-                    Box::new(contexts::symbolic("contexts-symbolic", compiled(), self.sequences(false, false)))
-                }
-            };
-            drive(&mut Measuring::new(engine, evidence, views), task, &mut budget.clone())
-        }))
+        let engine: Box<dyn Engine> = match minimal {
+            Minimal::Delays => {
+                let chosen = delays::Options { delays: None, test_always: false, from_scratch: false, cores };
+                Box::new(Pooled::new(
+                    Delays::new(ObservedPushdown::new(compiled(), options.view_depth, 1), chosen),
+                    cores,
+                ))
+            }
+            Minimal::Contexts if self.finite_context()?.into_iter().all(|finite| finite) => {
+                Box::new(Pooled::new(contexts::explicit(&contexts::EXPLICIT, compiled(), sequences), cores))
+            }
+            Minimal::Contexts => Box::new(contexts::symbolic(compiled(), sequences)),
+        };
+        Ok(drive(&mut Measuring::new(engine, evidence, views), query, &mut (*budget).clone()))
     }
 }
 
-fn refuse(model: &Model, thread: usize, engine: Choice, task: &Task) -> Outcome {
-    let why = format!(
+fn refusal(model: &Model, thread: usize) -> Stop {
+    Stop::NotApplicable(format!(
         "thread {} may grow its stack without bound within one context, so its states cannot be enumerated",
         model.threads()[thread].name
-    );
-    let name = ENGINES.iter().find(|info| info.choice == engine).map_or("contexts", |info| info.name);
-    Outcome::not_applicable(name, "contexts", task, &why)
+    ))
 }
 
 /// A model without a property gets one that nothing violates: the question is then which views there are.

@@ -126,7 +126,7 @@ fn compare_levels(truth: &Truth, outcome: &Outcome, symmetry: bool, place: &str,
         if truth.levels.exact {
             tally.exact_levels += 1;
             assert_eq!(iteration.views, views, "{place}: views at {}", iteration.bound);
-            if outcome.engine != "contexts-symbolic" && !symmetry {
+            if outcome.engine.name != "contexts-symbolic" && !symmetry {
                 assert_eq!(iteration.states, level.len() as u64, "{place}: states at {}", iteration.bound);
             }
         } else {
@@ -153,7 +153,7 @@ fn compare_verdicts(truth: &Truth, outcome: &Outcome, place: &str, tally: &mut T
                     assert_eq!(expected, Some(bound as usize), "{place}: {}", answer.name);
                     let fewest = property.and_then(|property| oracle::cheapest(&truth.model, property, CAP));
                     let cost = (bound as usize, refuted.trace().steps());
-                    let symbolic = outcome.engine == "contexts-symbolic";
+                    let symbolic = outcome.engine.name == "contexts-symbolic";
                     assert!(symbolic || fewest.is_none_or(|fewest| fewest == cost), "{place}: {cost:?}, {fewest:?}");
                 } else {
                     assert!(expected.is_none_or(|k| k >= bound as usize), "{place}: {}", answer.name);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tepui::{Choice, Cores, Options, verify};
 use tepui_cert::pushdown::Certificate;
-use tepui_core::{Budget, Engine as _, Evidence, Status, Stop, Task, Verdict, drive};
+use tepui_core::{Budget, Engine as _, Evidence, Query, Status, Stop, Verdict, drive};
 use tepui_engines::crew::Crew;
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::packed::PackedSet;
@@ -43,8 +43,7 @@ fn bounded_sets_are_those_of_the_definition() {
             let options = delays::Options { delays, test_always: false, from_scratch, cores };
             let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), options);
             let mut budget = Budget::unlimited();
-            while !engine.next_bound().exceeds(&[MOST as u32]) {
-                let bound = engine.next_bound();
+            while let Some(bound) = engine.next_bound().filter(|bound| !bound.exceeds(&[MOST as u32])) {
                 let round = tepui_core::Engine::explore(&mut engine, &mut budget);
                 let &[rounds, delays] = bound.amounts() else { panic!("{bound}") };
                 let expected = &grid.cells[rounds as usize][delays as usize];
@@ -189,7 +188,7 @@ fn a_system_that_is_no_pushdown_model() {
     for delays in 0..=4 {
         let mut engine = updates(Some(delays));
         for rounds in 0..=3 {
-            let round = tepui_core::Engine::explore(&mut engine, &mut Budget::unlimited());
+            let round = tepui_core::Engine::explore(&mut engine, &mut Budget::unlimited()).unwrap();
             assert_eq!(round.stopped, None);
             let expected: &[_] = match (rounds, delays) {
                 (0, _) => &["0"],
@@ -199,14 +198,8 @@ fn a_system_that_is_no_pushdown_model() {
             assert_eq!(engine.views(false, &mut Budget::unlimited()), expected, "{rounds} rounds, {delays} delays");
         }
     }
-    let task = Task {
-        properties: vec!["p".to_owned()],
-        bound_limit: None,
-        prove: true,
-        list_views: true,
-        stop_at_first: false,
-    };
-    let outcome = drive(&mut updates(None), &task, &mut Budget::unlimited());
+    let query = Query { list_views: true, ..Query::new(vec!["p".to_owned()]) };
+    let outcome = drive(&mut updates(None), &query, &mut Budget::unlimited());
     assert_eq!((outcome.status(), outcome.views.len()), (Status::Safe, 3));
     assert_eq!(outcome.cutoff.unwrap().amounts(), [2, 2]);
     let path: Vec<_> = outcome.iterations.iter().map(|it| it.bound.amounts().to_vec()).collect();

@@ -81,7 +81,7 @@ fn compare(model: &Model, outcome: &Outcome, violated: &[bool], place: &str) {
             Verdict::Safe(_) => assert!(!violated, "{place}: {} is violated", answer.name),
             Verdict::Unsafe(refuted) => {
                 assert!(violated, "{place}: {} holds", answer.name);
-                if outcome.resource == "contexts" {
+                if outcome.raised.resources == ["contexts"] {
                     let fewest = oracle::cheapest(model, property, CAP).map(|(contexts, _)| contexts as u32);
                     let bound = refuted.bound().map(|bound| bound.first());
                     assert!(fewest.is_none() || bound == fewest, "{place}: {bound:?}, not {fewest:?}");

@@ -72,7 +72,7 @@ fn stop_at(moment: u64, limit: Limit, engine: &mut dyn Engine, truth: &Truth, pl
     let mut traced = BTreeSet::new();
     for _ in 0..BOUNDS {
         engine.next_bound();
-        let round = engine.explore(&mut budget);
+        let round = engine.explore(&mut budget).unwrap_or_else(|stop| panic!("{place}: {stop:?}"));
         for &property in &round.violated {
             assert_ne!(truth.violated[property], Some(false), "{place}: property {property} holds");
             if traced.insert(property) {
@@ -110,8 +110,7 @@ fn stop_at(moment: u64, limit: Limit, engine: &mut dyn Engine, truth: &Truth, pl
 }
 
 fn ask_for_the_rest(engine: &dyn Engine, truth: &Truth, place: &str) {
-    engine.obstacles();
-    engine.remarks();
+    engine.notes();
     let budget = &mut Budget::unlimited();
     let (views, violating) = (engine.views(false, budget), engine.views(true, budget));
     if let Some(known) = &truth.views {
@@ -159,14 +158,13 @@ fn engines_stop_at_any_moment() {
             Box::new(Closure::new(Compiled::new(&model), searching))
         });
         let symbolic = Sequences { states: false, views: true, z_depth: 1, symmetry, cores };
-        let run =
-            || Box::new(contexts::symbolic("contexts-symbolic", Compiled::new(&model), symbolic)) as Box<dyn Engine>;
+        let run = || Box::new(contexts::symbolic(Compiled::new(&model), symbolic)) as Box<dyn Engine>;
         at_every_moment(&place("symbolic"), &truth, tally, run);
         if finite_context(&Compiled::new(&model)).into_iter().all(|finite| finite) {
             for (states, views) in [(true, true), (true, false), (false, true)] {
                 let options = Sequences { states, views, ..symbolic };
                 let run = || {
-                    Box::new(contexts::explicit("contexts-explicit", Compiled::new(&model), options)) as Box<dyn Engine>
+                    Box::new(contexts::explicit(&contexts::EXPLICIT, Compiled::new(&model), options)) as Box<dyn Engine>
                 };
                 at_every_moment(&place("explicit"), &truth, tally, run);
             }
@@ -268,7 +266,7 @@ fn languages_stop_at_any_moment() {
         let truth = Truth { model: model.clone().into(), violated, views: None };
         for (moment, &limit) in moments().zip(LIMITS.iter().cycle()) {
             let place = format!("seed {seed}, rendezvous, stopped by {limit:?} after {moment} looks");
-            let mut engine = Rendezvous::new(&model, tepui::Refinement::default());
+            let mut engine = Rendezvous::new(Arc::new(model.clone()), tepui::Refinement::default());
             if !stop_at(moment, limit, &mut engine, &truth, &place, tally) {
                 break;
             }

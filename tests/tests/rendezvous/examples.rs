@@ -73,7 +73,7 @@ fn the_driver_is_decided_by_languages_alone() {
         let (model, _) = example(&format!("{name}.rpds"));
         for (policy, refinement) in Policy::ALL.map(|(name, policy)| (name, with(policy))) {
             let outcome = refine(&model, refinement, 20);
-            assert_eq!((outcome.status(), outcome.engine), (status, "rendezvous"), "{name}, {policy}");
+            assert_eq!((outcome.status(), outcome.engine.name), (status, "rendezvous"), "{name}, {policy}");
             let last = &outcome.iterations.last().unwrap().approximations[0].lengths;
             let equal = last.iter().all(|length| *length == last[0]);
             let together = policy == "succinct" || policy == "multi-step";

@@ -1,6 +1,7 @@
 //! Languages of threads at a level, against the words that a thread really performs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui::{Abstraction, Refinement};
@@ -63,7 +64,7 @@ fn automata(
 ) -> Vec<Automaton> {
     let options = Refinement { abstraction, shuffle_first, ..Refinement::default() };
     let set = model.properties()[0].never[0].locals[thread].as_ref();
-    approximate(model, thread, set, length, options, &mut Budget::unlimited()).unwrap()
+    approximate(&Arc::new(model.clone()), thread, set, length, options, &mut Budget::unlimited()).unwrap()
 }
 
 #[test]
@@ -169,6 +170,6 @@ fn a_long_length_stays_small() {
     assert!(nothing_left[0].states.len() < 1_000, "{}", nothing_left[0].states.len());
     let any = parse(&text(&model).replace("at q -", "at (p|q) *"));
     let set = any.properties()[0].never[0].locals[0].as_ref();
-    let all = approximate(&any, 0, set, 40, Refinement::default(), &mut Budget::unlimited()).unwrap();
+    let all = approximate(&Arc::new(any.clone()), 0, set, 40, Refinement::default(), &mut Budget::unlimited()).unwrap();
     assert!(all.is_empty(), "every word is possible, so nothing is excluded");
 }

@@ -10,7 +10,7 @@ pub mod trace;
 use std::sync::Arc;
 
 use tepui_cert::Trace;
-use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 
 use crate::crew::{Cores, Crew};
 use crate::explorer::Explorer;
@@ -24,6 +24,10 @@ use crate::pushdown::system::Pushdown;
 use crate::pushdown::trace::trace as in_real_threads;
 use crate::symmetry::Symmetry;
 use search::Search;
+
+/// What is true of the engine on every model.
+pub static FACTS: Facts =
+    Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("closure", &["symbols"]) };
 
 /// How many failing views are reported.
 const EXPLAINED: usize = 3;
@@ -54,33 +58,19 @@ impl Closure {
 }
 
 impl Engine for Closure {
-    fn name(&self) -> &'static str {
-        "closure"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn resource(&self) -> &'static str {
-        "symbols"
+    fn next_bound(&self) -> Option<Bound> {
+        Some(FACTS.bound(&[self.search.stage() as u32]))
     }
 
-    fn stored(&self) -> [&'static str; 2] {
-        match self.search.explorer.system.symmetry.is_trivial() {
-            true => ["state", "states"],
-            false => ["orbit of states", "orbits of states"],
-        }
-    }
-
-    fn limits_schedules(&self) -> bool {
-        false
-    }
-
-    fn next_bound(&self) -> Bound {
-        Bound::on(&["symbols"], &[self.search.stage() as u32])
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let bound = FACTS.bound(&[self.search.stage() as u32]);
         let stopped = self.search.advance(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violated.iter().enumerate().filter(|(_, violated)| **violated);
-        Round {
+        Ok(Round {
             states: self.search.explorer.states.len() as u64,
             views: self.search.view_count,
             steps: self.search.explorer.images,
@@ -90,8 +80,8 @@ impl Engine for Closure {
             test_due: stopped.is_none() && self.search.closed().is_some(),
             open: self.search.open() as u64,
             stopped,
-            ..Round::default()
-        }
+            ..Round::empty(&FACTS, bound)
+        })
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -148,6 +138,17 @@ impl Engine for Closure {
         reported.list(compiled, symmetry, violating, budget)
     }
 
+    fn notes(&self) -> Notes {
+        let stored = match self.search.explorer.system.symmetry.is_trivial() {
+            true => ["state", "states"],
+            false => ["orbit of states", "orbits of states"],
+        };
+        Notes { stored, obstacles: self.obstacles(), ..Notes::default() }
+    }
+}
+
+impl Closure {
+    /// What stands in the way of a proof: the depth at which the least is owed, and some of that.
     fn obstacles(&self) -> Vec<String> {
         let Some(best) = self.search.depths.iter().filter(|depth| depth.open() > 0).min_by_key(|depth| depth.open())
         else {

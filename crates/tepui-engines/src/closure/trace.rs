@@ -239,5 +239,5 @@ fn first_place(wave: &[Place], state: u32) -> Option<Place> {
 }
 
 fn lost() -> Stop {
-    Stop::GaveUp("no way to a violation was found among the states reached; this is a defect".to_owned())
+    Stop::defect("no way to a violation was found among the states reached")
 }

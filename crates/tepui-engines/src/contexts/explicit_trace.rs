@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
             }
             self.step_back(place, steps, budget)?;
         }
-        Err(Stop::GaveUp("no way back from a violation to the initial state was found; this is a defect".to_owned()))
+        Err(Stop::defect("no way back from a violation to the initial state was found"))
     }
 
     /// Notes a way from a place, if it is the shortest so far. Free moves are followed before costly ones.

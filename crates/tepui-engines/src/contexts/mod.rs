@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use tepui_cert::Trace;
 use tepui_cert::pushdown::Step;
-use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::pushdown::Symbol;
 
 use crate::crew::{Cores, Crew};
@@ -83,7 +83,7 @@ impl Representation for Languages {
         for (thread, rule) in steps {
             budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
             let after = model.step(&state, thread, rule);
-            state = after.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
+            state = after.ok_or_else(|| Stop::defect("a trace does not execute"))?;
             trace.steps.push(Step { thread, rule, after: state.clone() });
         }
         Ok(trace.into())
@@ -94,9 +94,22 @@ impl Representation for Languages {
     }
 }
 
+const fn counting_contexts(name: &'static str) -> Facts {
+    Facts::new(name, &["contexts"])
+}
+
+/// Enumerated states, with either sequence as evidence.
+pub static EXPLICIT: Facts = counting_contexts("contexts-explicit");
+/// Enumerated states, and nothing but their collapse as evidence.
+pub static STATES: Facts = counting_contexts("contexts-states");
+/// Enumerated states, and nothing but the generator test as evidence.
+pub static VIEWS: Facts = counting_contexts("contexts-views");
+/// Sets of stacks.
+pub static SYMBOLIC: Facts = counting_contexts("contexts-symbolic");
+
 /// The engine.
 pub struct Contexts<L> {
-    name: &'static str,
+    facts: &'static Facts,
     search: Search<L>,
     options: Options,
     test: GeneratorTest,
@@ -109,25 +122,25 @@ const LARGE: usize = 100_000;
 
 /// An engine that enumerates states. Terminates its first level only where contexts are finite: ask
 /// [`finite_context`](crate::pushdown::finite_context::finite_context) before.
-pub fn explicit(name: &'static str, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Stacks> {
+pub fn explicit(facts: &'static Facts, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Stacks> {
     let compiled = model.into();
     let stacks = Stacks::new(&compiled);
-    Contexts::new(name, compiled, stacks, options)
+    Contexts::new(facts, compiled, stacks, options)
 }
 
 /// An engine that works with sets of stacks.
-pub fn symbolic(name: &'static str, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Languages> {
+pub fn symbolic(model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Languages> {
     let compiled = model.into();
     let languages = Languages::new(&compiled);
-    Contexts::new(name, compiled, languages, options)
+    Contexts::new(&SYMBOLIC, compiled, languages, options)
 }
 
 impl<L: Representation> Contexts<L> {
-    fn new(name: &'static str, compiled: Arc<Compiled>, locals: L, options: Options) -> Self {
+    fn new(facts: &'static Facts, compiled: Arc<Compiled>, locals: L, options: Options) -> Self {
         let test = GeneratorTest::new(options.z_depth);
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
         Self {
-            name,
+            facts,
             search: Search::new(compiled, locals, symmetry, Crew::of(options.cores)),
             options,
             test,
@@ -154,37 +167,25 @@ impl<L: Representation> Contexts<L> {
     }
 
     fn contexts(&self, level: usize) -> Bound {
-        Bound::on(&["contexts"], &[level as u32])
+        self.facts.bound(&[level as u32])
     }
 }
 
 impl<L: Representation> Engine for Contexts<L> {
-    fn name(&self) -> &'static str {
-        self.name
+    fn facts(&self) -> &'static Facts {
+        self.facts
     }
 
-    fn resource(&self) -> &'static str {
-        "contexts"
+    fn next_bound(&self) -> Option<Bound> {
+        Some(self.contexts(self.search.levels()))
     }
 
-    fn stored(&self) -> [&'static str; 2] {
-        match (L::WHOLE_CONTEXTS, self.search.symmetry().is_trivial()) {
-            (false, true) => ["state", "states"],
-            (false, false) => ["orbit of states", "orbits of states"],
-            (true, true) => ["set of states", "sets of states"],
-            (true, false) => ["orbit of sets of states", "orbits of sets of states"],
-        }
-    }
-
-    fn next_bound(&self) -> Bound {
-        self.contexts(self.search.levels())
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let bound = self.contexts(self.search.levels());
         let before = self.search.views.len();
         let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violations.iter().enumerate().filter(|(_, violation)| violation.is_some());
-        Round {
+        Ok(Round {
             states: u64::from(self.search.len()),
             views: self.search.view_count,
             steps: self.search.explorer.images,
@@ -193,8 +194,8 @@ impl<L: Representation> Engine for Contexts<L> {
             exhausted: stopped.is_none() && self.search.exhausted(),
             test_due: stopped.is_none() && before == self.search.views.len(),
             stopped,
-            ..Round::default()
-        }
+            ..Round::empty(self.facts, bound)
+        })
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -226,5 +227,15 @@ impl<L: Representation> Engine for Contexts<L> {
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
         let search = &self.search;
         search.compiled().list_views(&search.views, search.symmetry(), |_, top| vec![Symbol(top)], violating, budget)
+    }
+
+    fn notes(&self) -> Notes {
+        let stored = match (L::WHOLE_CONTEXTS, self.search.symmetry().is_trivial()) {
+            (false, true) => ["state", "states"],
+            (false, false) => ["orbit of states", "orbits of states"],
+            (true, true) => ["set of states", "sets of states"],
+            (true, false) => ["orbit of sets of states", "orbits of sets of states"],
+        };
+        Notes { stored, ..Notes::default() }
     }
 }

@@ -21,7 +21,7 @@ pub fn concretize(
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize)>, Stop> {
     let Some(violation) = search.violations[property] else { return Ok(Vec::new()) };
-    let defect = || Stop::GaveUp("a symbolic state could not be made concrete; this is a defect".to_owned());
+    let defect = || Stop::defect("a symbolic state could not be made concrete");
     let compiled = search.compiled();
     let mut view = vec![0; search.views.width()];
     search.views.get(violation.view, &mut view);

@@ -25,7 +25,7 @@ pub mod search;
 pub mod trace;
 
 use tepui_cert::Trace;
-use tepui_core::{Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Round, Stop};
 
 use crate::crew::{Cores, Crew};
 use crate::system::Observed;
@@ -138,28 +138,26 @@ impl<S: Observed> Delays<S> {
     }
 }
 
-const RESOURCES: &[&str] = &["rounds", "delays"];
+/// What is true of the engine on every model.
+pub static FACTS: Facts = Facts::new("delays", &["rounds", "delays"]);
 
 impl<S: Observed> Engine for Delays<S> {
-    fn name(&self) -> &'static str {
-        "delays"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn resource(&self) -> &'static str {
-        "rounds and delays"
-    }
-
-    fn next_bound(&self) -> Bound {
+    fn next_bound(&self) -> Option<Bound> {
         let (rounds, delays) = self.target();
-        Bound::on(RESOURCES, &[rounds, delays])
+        Some(FACTS.bound(&[rounds, delays]))
     }
 
-    fn explore(&mut self, budget: &mut Budget) -> Round {
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let (rounds, delays) = self.target();
         let before = self.search.views.len();
         let stopped = self.grow(budget).and_then(|()| budget.look()).err();
         let plateau = self.advance(self.search.views.len() > before);
         let violated = self.violated().into_iter().enumerate().filter(|(_, violated)| *violated);
-        Round {
+        Ok(Round {
             states: self.search.explorer.states.len() as u64,
             views: self.search.views.len() as u64,
             steps: self.search.calls,
@@ -168,8 +166,8 @@ impl<S: Observed> Engine for Delays<S> {
             exhausted: stopped.is_none() && self.search.exhausted(),
             test_due: stopped.is_none() && (plateau || self.options.test_always),
             stopped,
-            ..Round::default()
-        }
+            ..Round::empty(&FACTS, FACTS.bound(&[rounds, delays]))
+        })
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -180,12 +178,12 @@ impl<S: Observed> Engine for Delays<S> {
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let Some(bounds) = self.search.violations[property] else {
-            return Err(Stop::GaveUp("there is no violation".to_owned()));
+            return Err(Stop::defect("a trace of no violation"));
         };
         let path = trace::within(&self.search.explorer, property, bounds, budget)?;
         let trace = self.search.explorer.system.trace(property, &path, budget)?;
         // Where exploration stopped in the middle of a bound, less of it may do.
-        let least = Bound::on(RESOURCES, &[bounds.rounds, bounds.delays]);
+        let least = FACTS.bound(&[bounds.rounds, bounds.delays]);
         Ok((trace, self.search.complete.then_some(least)))
     }
 

@@ -66,7 +66,7 @@ pub fn within<S: Observed>(
             return Ok(walk.unroll(&turns, found));
         }
     }
-    Err(Stop::GaveUp("no way to a violation was found within its bounds; this is a defect".to_owned()))
+    Err(Stop::defect("no way to a violation was found within its bounds"))
 }
 
 struct Walk<'a, S> {

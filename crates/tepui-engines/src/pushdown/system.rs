@@ -13,7 +13,7 @@ use crate::symmetry::Symmetry;
 use crate::system::System;
 
 /// The locals of threads: stacks, or sets of stacks.
-pub trait Locals: Sync {
+pub trait Locals: Send + Sync {
     /// Whether a result covers a whole context instead of a single step. Then rows may cover each other.
     const WHOLE_CONTEXTS: bool;
 

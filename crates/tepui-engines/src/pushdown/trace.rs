@@ -39,7 +39,7 @@ pub fn trace(
         after.stacks[thread] = stack;
         let rules = 0..model.threads()[thread].rules.len();
         let rule = rules.into_iter().find(|&rule| model.step(&state, thread, rule).as_ref() == Some(&after));
-        let rule = rule.ok_or_else(|| Stop::GaveUp("a trace does not execute; this is a defect".to_owned()))?;
+        let rule = rule.ok_or_else(|| Stop::defect("a trace does not execute"))?;
         state = after;
         trace.steps.push(Step { thread, rule, after: state.clone() });
     }

@@ -30,9 +30,10 @@ mod witness;
 mod words;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Direction, Languages, Step};
-use tepui_core::{Approximation, Bound, Budget, Engine, Evidence, Round, Stop};
+use tepui_core::{Approximation, Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::rendezvous::{Action, LocalSet, Model, Move, Target};
 
 use grammar::Grammar;
@@ -105,9 +106,15 @@ enum Answer {
     Reachable(Vec<Action>),
 }
 
+/// What is true of the engine on every model.
+pub static FACTS: Facts = Facts {
+    otherwise: Some("try --abstraction suffix or bifix, or leave --engine out"),
+    ..Facts::unbounded("rendezvous", &["actions"])
+};
+
 /// The engine.
-pub struct Rendezvous<'a> {
-    model: &'a Model,
+pub struct Rendezvous {
+    model: Arc<Model>,
     options: Options,
     languages: Vec<ThreadLanguage>,
     queries: Vec<Query>,
@@ -115,14 +122,14 @@ pub struct Rendezvous<'a> {
     switched: Vec<String>,
 }
 
-impl<'a> Rendezvous<'a> {
+impl Rendezvous {
     /// An engine for all properties of a model; the languages are built in the first round.
-    pub fn new(model: &'a Model, options: Options) -> Self {
+    pub fn new(model: Arc<Model>, options: Options) -> Self {
         Self { model, options, languages: Vec::new(), queries: Vec::new(), visited: 0, switched: Vec::new() }
     }
 
     fn prepare(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let model = self.model;
+        let model = Arc::clone(&self.model);
         let targets = (model.properties().iter().enumerate())
             .flat_map(|(number, property)| property.never.iter().enumerate().map(move |target| (number, target)));
         for (property, (target, Target { locals })) in targets.skip(self.queries.len()) {
@@ -149,7 +156,7 @@ impl<'a> Rendezvous<'a> {
         if let Some(known) = self.languages.iter().position(same) {
             return Ok(known);
         }
-        let grammar = Grammar::new(self.model, thread, set, self.options.shuffle_first, budget)?;
+        let grammar = Grammar::new(&self.model, thread, set, self.options.shuffle_first, budget)?;
         let backward = self.options.abstraction != Abstraction::Prefix;
         let backward = backward.then(|| Language::new(grammar.reversed()));
         self.languages.push(ThreadLanguage { thread, set: set.cloned(), forward: Language::new(grammar), backward });
@@ -292,7 +299,12 @@ impl<'a> Rendezvous<'a> {
         looked_at.iter().take(MOST_RECORDED).map(|&number| approximation(&self.queries[number])).collect()
     }
 
-    fn round(&self, stopped: Option<Stop>, approximations: Vec<Approximation>) -> Round {
+    fn bound(&self) -> Bound {
+        let longest = self.workable().into_iter().flat_map(|number| &self.queries[number].lengths).max();
+        FACTS.bound(&[longest.copied().unwrap_or(1)])
+    }
+
+    fn round(&self, bound: Bound, stopped: Option<Stop>, approximations: Vec<Approximation>) -> Round {
         let all = self.languages.iter().flat_map(|known| [Some(&known.forward), known.backward.as_ref()]).flatten();
         let words: Vec<&Words> = all.map(Language::words).collect();
         let done = stopped.is_none() && self.open().next().is_none();
@@ -306,7 +318,7 @@ impl<'a> Rendezvous<'a> {
             open: self.open().count() as u64,
             stopped,
             approximations,
-            ..Round::default()
+            ..Round::empty(&FACTS, bound)
         }
     }
 
@@ -360,7 +372,7 @@ impl<'a> Rendezvous<'a> {
 
     /// The steps along a word: each thread's own run, put together.
     fn steps(&self, query: &Query, word: &[Action], budget: &mut Budget) -> Result<Vec<Step>, Stop> {
-        let defect = || Stop::GaveUp("a word does not execute; this is a defect".to_owned());
+        let defect = || Stop::defect("a word does not execute");
         let mut runs = Vec::new();
         for (thread, &language) in query.languages.iter().enumerate() {
             let grammar = self.languages[language].forward.grammar();
@@ -395,14 +407,14 @@ impl<'a> Rendezvous<'a> {
 /// The automata that accept at least the language of a thread with respect to a set, `None` for all local states, and are
 /// exact for words of less than `length` actions.
 pub fn approximate(
-    model: &Model,
+    model: &Arc<Model>,
     thread: usize,
     set: Option<&LocalSet>,
     length: u32,
     options: Options,
     budget: &mut Budget,
 ) -> Result<Vec<Automaton>, Stop> {
-    let mut engine = Rendezvous::new(model, options);
+    let mut engine = Rendezvous::new(Arc::clone(model), options);
     let language = engine.language(thread, set, budget)?;
     let ThreadLanguage { forward, backward, .. } = &mut engine.languages[language];
     forward.raise(length, budget)?;
@@ -440,29 +452,17 @@ fn automaton(language: &Language, length: u32, direction: Direction, reads_all: 
     Automaton { direction, reads_all, states }
 }
 
-impl Engine for Rendezvous<'_> {
-    fn name(&self) -> &'static str {
-        "rendezvous"
+impl Engine for Rendezvous {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn resource(&self) -> &'static str {
-        "actions"
+    fn next_bound(&self) -> Option<Bound> {
+        Some(self.bound())
     }
 
-    fn stored(&self) -> [&'static str; 2] {
-        ["state of automata", "states of automata"]
-    }
-
-    fn limits_schedules(&self) -> bool {
-        false
-    }
-
-    fn next_bound(&self) -> Bound {
-        let longest = self.workable().into_iter().flat_map(|number| &self.queries[number].lengths).max();
-        Bound::on(&["actions"], &[longest.copied().unwrap_or(1)])
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Round {
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let bound = self.bound();
         let mut stopped = self.prepare(budget).err();
         let mut looked_at = Vec::new();
         for number in self.workable() {
@@ -472,14 +472,14 @@ impl Engine for Rendezvous<'_> {
             }
         }
         let stopped = stopped.or(budget.look().err());
-        let mut round = self.round(stopped, self.approximations(&looked_at));
+        let mut round = self.round(bound, stopped, self.approximations(&looked_at));
         if round.stopped.is_none() {
             looked_at.into_iter().for_each(|number| self.raise_lengths(number));
             let beyond = self.open().next().is_some() && self.workable().is_empty();
             let why = || format!("words of more than {LONGEST} actions are not told apart");
             round.stopped = beyond.then(|| Stop::GaveUp(why()));
         }
-        round
+        Ok(round)
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
@@ -510,7 +510,7 @@ impl Engine for Rendezvous<'_> {
                 Answer::Open(_) | Answer::Unreachable => None,
             });
         let Some((query, word)) = reached else {
-            return Err(Stop::GaveUp("there is no word to follow; this is a defect".to_owned()));
+            return Err(Stop::defect("there is no word to follow"));
         };
         let stated = &self.model.properties()[property];
         let trace = tepui_cert::rendezvous::Trace {
@@ -527,6 +527,14 @@ impl Engine for Rendezvous<'_> {
         Vec::new()
     }
 
+    fn notes(&self) -> Notes {
+        let stored = ["state of automata", "states of automata"];
+        Notes { stored, obstacles: self.obstacles(), remarks: self.switched.clone(), ..Notes::default() }
+    }
+}
+
+impl Rendezvous {
+    /// The words that have not been excluded.
     fn obstacles(&self) -> Vec<String> {
         let obstacle = |number: usize| {
             let query = &self.queries[number];
@@ -537,10 +545,6 @@ impl Engine for Rendezvous<'_> {
             says + &word_text(&self.names(word))
         };
         self.open().filter(|&number| self.queries[number].rounds > 0).map(obstacle).collect()
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        self.switched.clone()
     }
 }
 

@@ -161,6 +161,9 @@ pub(crate) struct RunArgs {
     pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    /// Stop after this much work (images computed); unlike a time limit, it ends every run at the same point
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    pub(crate) work: Option<u64>,
     /// How many threads may work; by default one for each core. The answer does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = SEARCH)]
     pub(crate) threads: Option<u16>,
@@ -220,7 +223,7 @@ impl RunArgs {
 
     /// The engine that was chosen.
     pub(crate) fn choice(&self) -> Choice {
-        let chosen = ENGINES.iter().find(|engine| engine.name == self.engine);
+        let chosen = ENGINES.iter().find(|engine| engine.facts.name == self.engine);
         chosen.map_or(Choice::Auto, |engine| engine.choice)
     }
 }
@@ -406,7 +409,7 @@ fn policy_names() -> PossibleValuesParser {
 }
 
 fn engine_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.name))
+    PossibleValuesParser::new(ENGINES.iter().map(|engine| engine.facts.name))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -15,7 +15,11 @@ pub(crate) fn engines() -> Result<Exit> {
     for engine in ENGINES {
         print(&format!(
             "{}\n  {}\n  applies to: {}\n  bound: {}\n  after: {}\n\n",
-            engine.name, engine.summary, engine.applies, engine.resource, engine.paper
+            engine.facts.name,
+            engine.summary,
+            engine.applies,
+            engine.facts.resources.join(" and "),
+            engine.paper
         ))?;
     }
     Ok(Exit::Good)

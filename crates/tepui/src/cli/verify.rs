@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tepui::{Abstraction, Choice, Cores, ENGINES, Minimal, Options, Refinement, UnsupportedMatching, Verified};
 use tepui_cert::{Trace, program};
-use tepui_core::{Budget, Limit, Outcome, Reason, Status, Task, Verdict};
+use tepui_core::{Budget, Facts, Limit, Outcome, Query, Reason, Status, Verdict};
 use tepui_lang::boolean::{CallReturn, Compiled, Legend, THREAD_LIMIT, creates_threads};
 use tepui_model::{Model, pushdown};
 use tepui_report::about::{About, may_block};
@@ -182,7 +182,7 @@ fn only_for(option: &str, given: bool, engine: Choice, engines: &[Choice]) -> Re
     if !given || engines.contains(&engine) {
         return Ok(());
     }
-    let fitting = ENGINES.iter().filter(|info| engines.contains(&info.choice)).map(|info| info.name);
+    let fitting = ENGINES.iter().filter(|info| engines.contains(&info.choice)).map(|info| info.facts.name);
     bail!("{option} is only for --engine {}", fitting.collect::<Vec<_>>().join(", "))
 }
 
@@ -198,7 +198,7 @@ struct Clock {
 
 impl Clock {
     fn start(args: &RunArgs) -> Self {
-        let budget = Budget::unlimited();
+        let budget = args.work.map_or_else(Budget::unlimited, |work| Budget::unlimited().with_work(work));
         let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
         Self { start: Instant::now(), budget, watch }
     }
@@ -337,14 +337,8 @@ struct Answer {
 
 /// What is known where no engine was asked.
 fn nothing_known(why: &Reason) -> Outcome {
-    let task = Task {
-        properties: vec!["views".to_owned()],
-        bound_limit: None,
-        prove: true,
-        list_views: false,
-        stop_at_first: false,
-    };
-    Outcome::without_answer("none", "symbols", &task, why)
+    static NONE: Facts = Facts::unbounded("none", &["symbols"]);
+    Outcome::without_answer(&NONE, &Query::new(vec!["views".to_owned()]), why)
 }
 
 /// What is said about a model of which nothing is asked.

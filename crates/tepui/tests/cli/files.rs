@@ -86,11 +86,11 @@ fn options_stand_below_their_headings() {
         assert_eq!(below(&help, "Options"), model, "{command}");
     }
     let help = |command: &str| room.expect(&format!("{command} -h"), 0).stdout;
-    assert_eq!(below(&help("verify"), "Limits"), ["timeout", "memory", "bound-limit", "stop-at-first"]);
+    assert_eq!(below(&help("verify"), "Limits"), ["timeout", "memory", "work", "bound-limit", "stop-at-first"]);
     assert_eq!(below(&help("verify"), "Threads that meet in actions"), ["policy", "abstraction", "shuffle-first"]);
     let output = ["format", "trace", "views", "self-check", "stacks", "invariant", "certificate"];
     assert_eq!(below(&help("verify"), "Output"), output);
-    assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "bound", "rounds", "delays"]);
+    assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "work", "bound", "rounds", "delays"]);
     assert_eq!(below(&help("check"), "Limits"), ["timeout", "memory"]);
     assert_eq!(below(&help("replay"), "Limits"), ["timeout", "memory"]);
     assert_eq!(below(&help("show"), "Output"), ["format", "output"]);

@@ -59,7 +59,7 @@ struct Jobs {
 
 impl Jobs {
     fn takes(&self, engine: &str) -> bool {
-        let choice = ENGINES.iter().find(|info| info.name == engine).map(|info| info.choice);
+        let choice = ENGINES.iter().find(|info| info.facts.name == engine).map(|info| info.choice);
         let meeting = |choice| tepui::applies_to_rendezvous(choice);
         choice.is_some_and(|choice| if self.meeting { meeting(choice) } else { choice != Choice::Rendezvous })
     }
