@@ -496,8 +496,10 @@ impl Engine for Creating<'_> {
             false => false,
         };
         model.done = closed || (round.exhausted && (model.full.is_some() || !prove));
-        let again = model.last.replace(round.clone()).is_some();
-        Ok(self.told(round, again))
+        // Of several engines, one may have seen less than another had before.
+        let views = model.last.as_ref().map_or(0, |last| last.views).max(round.views);
+        let again = model.last.replace(Round { views, ..round.clone() }).is_some();
+        Ok(self.told(Round { views, ..round }, again))
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
