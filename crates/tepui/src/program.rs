@@ -182,8 +182,8 @@ fn search(
     Ok((outcome, Some((compiled, engine.smaller))))
 }
 
-/// How much work it may cost to look for deadlocks that nobody asked for: less than a twentieth of a second or so.
-const DEADLOCK_WORK: u64 = 50_000;
+/// How much work it may cost to look for deadlocks that nobody asked for: some hundredths of a second at most.
+const DEADLOCK_WORK: u64 = 20_000;
 
 /// The most rules of a model for which that is done: compiling it again is no work, but takes time.
 const DEADLOCK_RULES: usize = 4_000;

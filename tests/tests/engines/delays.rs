@@ -44,7 +44,7 @@ fn bounded_sets_are_those_of_the_definition() {
             let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), options);
             let mut budget = Budget::unlimited();
             while let Some(bound) = engine.next_bound().filter(|bound| !bound.exceeds(&[MOST as u32])) {
-                let round = tepui_core::Engine::explore(&mut engine, &mut budget);
+                let round = tepui_core::Engine::explore(&mut engine, &mut budget).unwrap();
                 let &[rounds, delays] = bound.amounts() else { panic!("{bound}") };
                 let expected = &grid.cells[rounds as usize][delays as usize];
                 let place = format!("seed {seed} at {bound}, {options:?}");

@@ -5,6 +5,7 @@
 //! panic, a violation that it reports must have a trace, and it must not claim anything that does not hold.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tepui::{Choice, Cores, Minimal, Options, self_check, verify, verify_rendezvous};
 use tepui_core::{Budget, Engine, Evidence, Limit, Measuring, Outcome, Reason, Stop, Verdict};
