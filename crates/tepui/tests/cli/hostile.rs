@@ -43,6 +43,7 @@ const ROWS: &[Row] = &[
     ("woken-blocked", "--label L", 0, &["L"]),
     ("enforce-result", "--deadlock", 0, &["main@4", "deadlock-freedom"]),
     ("enforce-tautology", "--deadlock", 0, &["deadlock-freedom"]),
+    ("join-after-call", "", 0, &["p@11"]),
 ];
 
 fn room() -> Room {
