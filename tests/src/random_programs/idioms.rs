@@ -56,6 +56,23 @@ impl Writer<'_> {
         self.put(&format!("assert({condition});"));
     }
 
+    /// A call that comes back to where another way goes on with something that nobody else sees.
+    pub(super) fn put_joined(&mut self, call: &str) {
+        let (then, end) = if self.braces() { ("{", "}") } else { ("then", "fi;") };
+        let condition = self.known();
+        self.put(&format!("if ({condition}) {then}"));
+        self.put(call);
+        self.end_block(end);
+        let own: Vec<_> = self.now.locals.iter().filter(|local| local.kind == Kind::Boolean).cloned().collect();
+        match own.is_empty() || self.one_in(3) {
+            true => self.put("skip;"),
+            false => {
+                let (name, value) = (own[self.rng.usize(..own.len())].name.clone(), self.constant());
+                self.put(&format!("{name} := {value};"));
+            }
+        }
+    }
+
     /// A section that a lock guards, and of which somebody might see the middle.
     pub(super) fn put_guarded(&mut self, lock: &str) {
         self.put(&format!("lock({lock});"));

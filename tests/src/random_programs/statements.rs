@@ -188,6 +188,9 @@ impl Writer<'_> {
         let number = self.rng.usize(..self.now.number);
         let signature = self.procedures[number].clone();
         let arguments = self.arguments(&signature);
+        if !self.now.only && self.one_in(5) {
+            return self.put_joined(&format!("{}({arguments});", signature.name));
+        }
         let targets = self.results(&signature);
         if signature.results.len() > 1 {
             (0..2).for_each(|_| self.labels());

@@ -65,6 +65,22 @@ fn no_time_at_all_is_a_clean_unknown() {
     expect_unknown(&document(&Room::new(), "verify heights.cpds --timeout 0", 3), "timeout");
 }
 
+/// Unlike time, work ends a run at the same point every time, whoever does it.
+#[test]
+fn a_limit_on_work_ends_at_the_same_point() {
+    let room = Room::new();
+    for engine in ["auto", "closure", "delays", "contexts", "contexts-symbolic"] {
+        let run = |threads: usize| {
+            document(&room, &format!("verify heights.cpds --engine {engine} --work 50000 --threads {threads}"), 3)
+        };
+        let (one, two) = (run(1), run(2));
+        expect_unknown(&one, "work-limit");
+        for field in ["engine", "bound_reached", "states", "views", "steps"] {
+            assert_eq!(one[field], two[field], "{engine}: {field}");
+        }
+    }
+}
+
 /// Limits hold from the first byte on.
 #[test]
 fn a_file_that_takes_long_to_read_is_a_clean_unknown() {
