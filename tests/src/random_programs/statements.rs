@@ -330,10 +330,14 @@ impl Writer<'_> {
             self.put("}");
         } else {
             self.put("{");
-            if self.one_in(3) {
+            // Labels at the beginning of blocks that begin with each other are asked for.
+            let (deeper, inside) = (self.one_in(3), self.now.around.len() > 1);
+            if deeper || (inside && self.one_in(2)) {
                 let before = self.known.len();
                 self.labels();
                 self.favoured.extend_from_slice(&self.known[before..]);
+            }
+            if deeper {
                 self.atomic(depth);
             }
             self.block(depth);
