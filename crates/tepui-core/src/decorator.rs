@@ -135,7 +135,7 @@ impl Deferred {
     }
 
     fn built(&mut self) -> Result<&mut Box<dyn Engine>, Stop> {
-        self.engine.as_mut().ok_or_else(|| Stop::GaveUp("nothing was explored".to_owned()))
+        self.engine.as_mut().ok_or_else(|| Stop::defect("an engine is asked that has not been built"))
     }
 }
 

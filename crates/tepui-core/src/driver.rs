@@ -64,8 +64,8 @@ enum Answer {
     Open,
     /// It is decided, by an engine.
     Decided(Verdict, &'static Facts),
-    /// An engine has found a violation, but no way to it.
-    Untraced(Stop, &'static Facts),
+    /// Engines have found a violation, but no way to it; why the last of them has not.
+    Untraced(Stop, Vec<&'static Facts>),
 }
 
 impl Answer {
@@ -141,9 +141,11 @@ impl Run<'_> {
     fn refute(&mut self, round: &Round, budget: &mut Budget) -> Result<(), Stop> {
         let mut stopped = Ok(());
         for &property in &round.violated {
+            // Each engine is asked once.
+            let mut asked = Vec::new();
             match &self.answers[property] {
                 Answer::Open => {}
-                Answer::Untraced(_, by) if *by != round.by => {}
+                Answer::Untraced(_, by) if !by.contains(&round.by) => asked.clone_from(by),
                 Answer::Decided(Verdict::Safe(_), by) => {
                     self.dispute(property, (round.by, "violates it"), (by, "proves it"));
                     continue;
@@ -156,7 +158,8 @@ impl Run<'_> {
                     if matches!(stop, Stop::Limit(_)) {
                         stopped = Err(stop.clone());
                     }
-                    Answer::Untraced(stop, round.by)
+                    asked.push(round.by);
+                    Answer::Untraced(stop, asked)
                 }
             };
         }
@@ -190,8 +193,11 @@ impl Run<'_> {
     fn proved(&mut self, property: usize, proven: &Proven, by: &'static Facts) {
         match &self.answers[property] {
             Answer::Open => self.answers[property] = Answer::Decided(Verdict::Safe(proven.clone()), by),
-            Answer::Decided(Verdict::Unsafe(_), other) | Answer::Untraced(_, other) if *other != by => {
+            Answer::Decided(Verdict::Unsafe(_), other) if *other != by => {
                 self.dispute(property, (by, "proves it"), (other, "violates it"));
+            }
+            Answer::Untraced(_, others) if !others.contains(&by) => {
+                self.dispute(property, (by, "proves it"), (others[0], "violates it"));
             }
             Answer::Decided(..) | Answer::Untraced(..) => {}
         }

@@ -24,18 +24,6 @@ impl Cores {
     }
 }
 
-impl Cores {
-    /// Runs something whose crews are to have these threads. Where the system refuses to start them, the caller works
-    /// alone, as it does outside of this.
-    pub fn run<R: Send>(self, job: impl FnOnce() -> R + Send) -> R {
-        let pool = (self.threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().ok());
-        match pool.flatten() {
-            Some(pool) => pool.install(job),
-            None => job(),
-        }
-    }
-}
-
 /// An engine whose crews have threads of their own.
 pub struct Pooled<E> {
     engine: E,

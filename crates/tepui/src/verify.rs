@@ -279,12 +279,7 @@ impl<'a> Setup<'a> {
         let build = move |_: &mut Budget| -> Result<Box<dyn Engine>, Stop> {
             Ok(Box::new(contexts::symbolic(compiled, sequences).with_pairs(pairs)))
         };
-        match after {
-            0 => Member::new(
-                contexts::symbolic(Arc::clone(&self.compiled), sequences).with_pairs(self.options.call_return.clone()),
-            ),
-            _ => Member::after(after, Deferred::new(&contexts::SYMBOLIC, build)),
-        }
+        Member::after(after, Deferred::new(&contexts::SYMBOLIC, build))
     }
 
     fn explicit(&self, facts: &'static Facts, states: bool, views: bool) -> Member {
