@@ -61,7 +61,7 @@ fn the_loop_over_bounds_exists_once() {
     let mut files: Vec<_> = loops.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
     files.sort_unstable();
     // The others are engines around engines: they pass the question on.
-    assert_eq!(files, ["contract.rs", "crew.rs", "decorator.rs", "driver.rs", "portfolio.rs", "program.rs"]);
+    assert_eq!(files, ["contract.rs", "creating.rs", "crew.rs", "decorator.rs", "driver.rs", "portfolio.rs"]);
     // Engines are driven by the facade, and by nothing else.
     let product = |text: &String| text.split("#[cfg(test)]").next().unwrap().contains("drive(&mut");
     let drivers = sources("crates").into_iter().filter(|(_, text)| product(text));
@@ -75,12 +75,84 @@ fn only_the_binary_touches_the_world() {
     let worldly = ["std::fs", "std::env", "std::process", "println!", "eprintln!", "stdout()", "stderr()"];
     for (path, text) in sources("crates") {
         let place = path.strip_prefix(root()).unwrap().display().to_string();
-        if place.starts_with("crates/tepui/") || place.contains("/tests/") {
+        if place.starts_with("crates/tepui-cli/")
+            || place.starts_with("crates/tepui-bench/")
+            || place.contains("/tests/")
+        {
             continue;
         }
         let product = text.split("#[cfg(test)]").next().unwrap();
         for word in worldly {
             assert!(!product.contains(word), "{place} mentions {word}");
+        }
+    }
+}
+
+/// The list of kinds: the names of their variants and of their modules.
+fn kinds() -> Vec<(String, String)> {
+    let model = read("crates/tepui-model/src/lib.rs");
+    let list = model.split("$each! {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
+    let kinds = list.split(',').map(|kind| kind.split_once("=>").unwrap());
+    kinds.map(|(variant, module)| (variant.trim().to_owned(), module.trim().to_owned())).collect()
+}
+
+/// The code of a file: without comments, tests and what stands between quotes.
+fn code(text: &str) -> String {
+    let product = text.split("#[cfg(test)]").next().unwrap();
+    let lines = product.lines().map(|line| line.split("//").next().unwrap());
+    let quoted = |line: &str| line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+    lines.map(|line| quoted(line) + "\n").collect()
+}
+
+/// Whether a kind is named: by its variant, or by a path through its module.
+fn names_a_kind(code: &str, (variant, module): &(String, String)) -> bool {
+    let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let path = [format!("{module}::"), format!("::{module};"), format!("::{module}}}"), format!("::{module},")];
+    words.contains(&variant.as_str()) || path.iter().any(|path| code.contains(path))
+}
+
+#[test]
+fn only_kinds_name_kinds() {
+    let folders = ["crates/tepui-cli/src", "crates/tepui-report/src", "crates/tepui-core/src", "crates/tepui/src"];
+    assert!(kinds().len() >= 3, "{:?}", kinds());
+    for (path, text) in folders.into_iter().flat_map(sources) {
+        let place = path.strip_prefix(root()).unwrap();
+        if place.starts_with("crates/tepui/src/kinds") {
+            continue;
+        }
+        for kind in kinds() {
+            assert!(!names_a_kind(&code(&text), &kind), "{} names {kind:?}", place.display());
+        }
+    }
+}
+
+#[test]
+fn names_of_kinds_are_recognized() {
+    let kind = ("Queue".to_owned(), "queue".to_owned());
+    for text in ["Model::Queue(model)", "use tepui_model::queue::Model;", "use tepui_model::queue;"] {
+        assert!(names_a_kind(&code(text), &kind), "{text}");
+    }
+    for text in ["// a Queue", "let queue = 1;", "let text = \"Queue\";", "struct Queued;"] {
+        assert!(!names_a_kind(&code(text), &kind), "{text}");
+    }
+}
+
+/// Whoever looks at evidence of one kind and at all others together would not notice a new kind.
+#[test]
+fn no_arm_is_for_all_other_kinds() {
+    for (path, text) in sources("crates") {
+        let lines: Vec<&str> = text.lines().collect();
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let is_arm = |line: &str| {
+            let enums = ["Certificate::", "Trace::"].into_iter();
+            let mut arms =
+                enums.flat_map(|own| kinds().into_iter().map(move |(variant, _)| format!("{own}{variant}(")));
+            line.contains("=>") && arms.any(|arm| line.trim_start().starts_with(&arm))
+        };
+        for (number, line) in lines.iter().enumerate().filter(|(_, line)| is_arm(line)) {
+            let rest = lines[number + 1..].iter().take_while(|next| indentation(next) >= indentation(line));
+            let wild = |next: &&&str| indentation(next) == indentation(line) && next.trim_start().starts_with("_ ");
+            assert!(rest.filter(wild).count() == 0, "{}:{}", path.display(), number + 1);
         }
     }
 }

@@ -4,13 +4,14 @@
 
 use std::path::Path;
 
-use tepui::{Choice, Options, self_check, verify};
+use tepui::{AUTO, CLOSURE, CONTEXTS, DELAYS, Facts, Options, STATES, SYMBOLIC, VIEWS};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_engines::pushdown::{compiled::Compiled, finite_context::finite_context};
 use tepui_lang::pushdown::{CubaInput, read_cuba};
 use tepui_lang::source::Source;
 use tepui_model::pushdown::Model;
 use tepui_tests::corpus::{ExpectedRow, TargetK, corpus, expected_cpds};
+use tepui_tests::facade::{self_check, verify};
 
 fn source(path: &Path) -> Option<Source> {
     std::fs::read(path).ok().map(|bytes| Source::new(path.display().to_string(), &bytes))
@@ -25,11 +26,11 @@ fn read(row: &ExpectedRow, with_target: bool) -> Model {
     read_cuba(input).unwrap_or_else(|errors| panic!("{}: {errors:?}", row.file)).model
 }
 
-fn run(model: &Model, engine: Choice, place: &str) -> Outcome {
+fn run(model: &Model, engine: &'static Facts, place: &str) -> Outcome {
     // The number of states is compared where states are what the proof is about: all of them, not their orbits.
-    let options = Options { engine, symmetry: engine != Choice::States, ..Options::default() };
+    let options = Options { engine, symmetry: engine != &STATES, ..Options::default() };
     let mut outcome = verify(model, &options, &Budget::unlimited()).unwrap();
-    self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     outcome
 }
 
@@ -37,10 +38,10 @@ fn for_each_row(test: impl Fn(&ExpectedRow)) {
     expected_cpds().iter().for_each(test);
 }
 
-fn engines(row: &ExpectedRow) -> Vec<Choice> {
-    let finite: &[_] = if row.fcr { &[Choice::Contexts, Choice::Views] } else { &[Choice::Contexts] };
-    let collapses = row.k_states_collapse.map(|_| Choice::States);
-    [Choice::Symbolic].into_iter().chain(finite.iter().copied()).chain(collapses).collect()
+fn engines(row: &ExpectedRow) -> Vec<&'static Facts> {
+    let finite: &[_] = if row.fcr { &[&CONTEXTS, &VIEWS] } else { &[&CONTEXTS] };
+    let collapses = row.k_states_collapse.map(|_| &STATES);
+    [&SYMBOLIC].into_iter().chain(finite.iter().copied()).chain(collapses).collect()
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn views_and_cutoffs_are_exact() {
             for (iteration, &views) in outcome.iterations.iter().zip(&row.views_per_k) {
                 assert_eq!(iteration.views, views, "{place} at {}", iteration.bound);
             }
-            if engine == Choice::States {
+            if engine == &STATES {
                 let collapse = outcome.iterations.iter().rev().find(|iteration| iteration.new_states > 0).unwrap();
                 assert_eq!(Some(collapse.bound.first()), row.k_states_collapse, "{place}");
                 assert_eq!(Some(last.states), row.states, "{place}");
@@ -84,12 +85,12 @@ fn views_and_cutoffs_are_exact() {
 fn closure_and_delays_find_the_exact_views_of_both_depths() {
     for_each_row(|row| {
         for (depth, views) in [(1, row.views_depth1), (2, row.views_top2)] {
-            for (engine, symmetry) in [(Choice::Closure, false), (Choice::Closure, true), (Choice::Delays, false)] {
+            for (engine, symmetry) in [(&CLOSURE, false), (&CLOSURE, true), (&DELAYS, false)] {
                 let place = format!("{} with {engine:?} at depth {depth}, symmetry {symmetry}", row.file);
                 let options = Options { engine, view_depth: depth, symmetry, ..Options::default() };
                 let model = read(row, false);
                 let mut outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
-                self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+                self_check(&model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
                 assert_eq!(outcome.status(), Status::Safe, "{place}");
                 assert_eq!(outcome.iterations.last().unwrap().views, views, "{place}");
                 let evidence = outcome.evidence().unwrap();
@@ -123,7 +124,7 @@ fn delays_converge_where_the_paper_says() {
         published.map(|(file, rounds, delays)| (file, rounds, delays - 1)).into_iter().chain(differing).collect();
     for_each_row(|row| {
         let Some(&(_, rounds, delays)) = expected.iter().find(|(file, ..)| *file == row.file) else { return };
-        let options = Options { engine: Choice::Delays, view_depth: 2, ..Options::default() };
+        let options = Options { engine: &DELAYS, view_depth: 2, ..Options::default() };
         let outcome = verify(&read(row, false), &options, &Budget::unlimited()).unwrap();
         assert_eq!(outcome.iterations.last().unwrap().bound.amounts(), [rounds, delays], "{}", row.file);
     });
@@ -140,7 +141,7 @@ fn targets_are_reached_with_the_fewest_contexts() {
                 TargetK::None => assert!(model.properties().is_empty(), "{place}"),
                 TargetK::Unreachable => assert_eq!(run(&model, engine, &place).status(), Status::Safe, "{place}"),
                 TargetK::At(k) => {
-                    for engine in [Choice::Auto, Choice::Closure, Choice::Delays] {
+                    for engine in [&AUTO, &CLOSURE, &DELAYS] {
                         let outcome = run(&model, engine, &place);
                         let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { panic!("{place}") };
                         assert!(refuted.trace().contexts() >= k, "{place}, {engine:?}");
@@ -160,7 +161,7 @@ fn targets_are_reached_with_the_fewest_contexts() {
 fn the_published_answer_for_the_third_driver_is_wrong() {
     for_each_row(|row| {
         if row.file == "Bluetooth3-11" {
-            let outcome = run(&read(row, true), Choice::Contexts, &row.file);
+            let outcome = run(&read(row, true), &CONTEXTS, &row.file);
             let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { panic!("published as safe") };
             assert_eq!(refuted.bound().map(|bound| bound.first()), Some(7));
         }

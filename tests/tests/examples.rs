@@ -11,11 +11,12 @@
 
 use std::path::{Path, PathBuf};
 
-use tepui::{Choice, ENGINES, Options, self_check, verify};
+use tepui::{AUTO, CLOSURE, DELAYS, EXPLICIT, Facts, Options, RENDEZVOUS, STATES, VIEWS};
 use tepui_core::{Budget, Limit, Outcome, Reason, Status, Verdict};
 use tepui_lang::pushdown::read_cpds;
 use tepui_lang::source::Source;
 use tepui_model::pushdown::Model;
+use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Cap};
 
 /// More than any example needs, and little enough for those that never end.
@@ -102,26 +103,25 @@ impl Example {
         Self { name, header, model, finite_contexts, finite }
     }
 
-    fn run(&self, model: &Model, engine: Choice) -> Outcome {
+    fn run(&self, model: &Model, engine: &'static Facts) -> Outcome {
         let options = Options { engine, bound_limit: Some(vec![BOUND_LIMIT]), ..Options::default() };
         let mut outcome = verify(model, &options, &Budget::unlimited()).expect("there is no matching");
-        self_check(&model.clone().into(), &mut outcome)
-            .unwrap_or_else(|why| panic!("{} with {engine:?}: {why}", self.name));
+        self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{} with {engine:?}: {why}", self.name));
         outcome
     }
 
-    fn applies(&self, engine: Choice) -> bool {
-        self.finite_contexts || !matches!(engine, Choice::Explicit | Choice::States | Choice::Views)
+    fn applies(&self, engine: &'static Facts) -> bool {
+        self.finite_contexts || ![&EXPLICIT, &STATES, &VIEWS].contains(&engine)
     }
 
     /// Whether the engine counts contexts.
-    fn counts_contexts(engine: Choice) -> bool {
-        !matches!(engine, Choice::Auto | Choice::Closure | Choice::Delays)
+    fn counts_contexts(engine: &'static Facts) -> bool {
+        ![&AUTO, &CLOSURE, &DELAYS].contains(&engine)
     }
 
     /// Whether an engine owes a proof of what holds.
-    fn owes_proofs(&self, engine: Choice) -> bool {
-        engine != Choice::States || self.finite.is_some()
+    fn owes_proofs(&self, engine: &'static Facts) -> bool {
+        engine != &STATES || self.finite.is_some()
     }
 }
 
@@ -134,10 +134,10 @@ fn examples() -> Vec<Example> {
     paths.iter().map(|path| Example::read(path)).collect()
 }
 
-fn for_each_run(test: impl Fn(&Example, Choice, &str)) {
+fn for_each_run(test: impl Fn(&Example, &'static Facts, &str)) {
     for example in examples() {
-        for engine in ENGINES.iter().filter(|engine| engine.choice != Choice::Rendezvous) {
-            test(&example, engine.choice, &format!("{} with {}", example.name, engine.facts.name));
+        for engine in tepui::engines().filter(|engine| *engine.facts != RENDEZVOUS) {
+            test(&example, engine.facts, &format!("{} with {}", example.name, engine.facts.name));
         }
     }
 }

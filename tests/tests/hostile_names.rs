@@ -4,12 +4,13 @@
 #![allow(clippy::unwrap_used)]
 
 use fastrand::Rng;
-use tepui::{Compiling, Options, verify_program};
+use tepui::{Options, Reading};
 use tepui_core::Budget;
-use tepui_lang::boolean::{Dialect, print_program, read_program};
+use tepui_lang::boolean::{self, Dialect, compile, print_program, read_program};
 use tepui_lang::pushdown::{print_cpds, read_cpds};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
+use tepui_tests::facade::verify_program;
 use tepui_tests::random_programs;
 use tepui_tests::second::Dialect as Second;
 
@@ -122,7 +123,8 @@ fn check(text: &str, program: &Program) {
     let printed = print_program(program);
     let again = read(&printed, None);
     assert_eq!(nameless(again), nameless(program.clone()), "{text}\nprinted:\n{printed}");
-    let model = Compiling::default().compile(program, 2).unwrap().model;
+    let options = boolean::Options { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
+    let model = compile(program, options, &|| false).unwrap().model;
     let cpds = print_cpds(&model);
     let source = Source::new("compiled", cpds.as_bytes());
     let read = read_cpds(&source, None, None, None).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}\n{cpds}"));
@@ -178,7 +180,7 @@ fn a_mark_hides_nothing() {
     let program = read(text, None);
     check(text, &program);
     let status = |program: &Program| {
-        let verified = verify_program(program, &Compiling::default(), &Options::default(), &Budget::unlimited());
+        let verified = verify_program(program, &Reading::default(), &Options::default(), &Budget::unlimited());
         verified.unwrap().outcome.status()
     };
     assert_eq!(status(&read(&print_program(&program), None)), status(&program));

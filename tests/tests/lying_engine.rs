@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use tepui::self_check;
 use tepui_cert::pushdown::{Certificate, Trace};
 use tepui_core::{
     Bound, Budget, Decorator, Engine, Evidence, Facts, Member, Portfolio, Query, Reason, Round, Status, Stop, Verdict,
     drive,
 };
 use tepui_model::pushdown::Model;
+use tepui_tests::facade::self_check;
 use tepui_tests::systems::{handshake, never};
 
 static LIAR: Facts = Facts::new("liar", &["lies"]);
@@ -69,7 +69,7 @@ fn lies_become_unknown() {
         let (model, query) = model(1);
         let mut outcome = drive(&mut Liar { model: model.clone(), violated }, &query, &mut Budget::unlimited());
         assert_eq!(outcome.status(), claimed);
-        assert!(self_check(&model.clone().into(), &mut outcome).is_err());
+        assert!(self_check(&model, &mut outcome).is_err());
         assert!(matches!(outcome.properties[0].verdict, Verdict::Unknown(Reason::SelfCheckFailed(_))), "{claimed:?}");
     }
 }

@@ -8,12 +8,13 @@
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use tepui::{Choice, Options, verify};
+use tepui::{Options, SYMBOLIC};
 use tepui_cert::pushdown::{Certificate, Rows, Trace};
 use tepui_check::pushdown::{check, replay};
 use tepui_core::{Budget, Verdict};
 use tepui_model::Digest;
 use tepui_model::pushdown::Model;
+use tepui_tests::facade::{pushdown_trace, verify};
 use tepui_tests::random::{Shape, small_model};
 
 const DEFAULT_TEXTS: usize = 100_000;
@@ -79,7 +80,7 @@ fn evidence() -> (Vec<Valid>, Vec<Valid>) {
     for seed in 0..SEEDS {
         let model = small_model(&mut Rng::with_seed(seed), Shape::Recursive);
         let cores = tepui::Cores::new(1);
-        let options = Options { engine: Choice::Symbolic, bound_limit: Some(vec![4]), cores, ..Options::default() };
+        let options = Options { engine: &SYMBOLIC, bound_limit: Some(vec![4]), cores, ..Options::default() };
         for property in verify(&model, &options, &Budget::unlimited()).expect("there is no matching").properties {
             let model = model.clone();
             match property.verdict {
@@ -87,11 +88,7 @@ fn evidence() -> (Vec<Valid>, Vec<Valid>) {
                     certificates.push(Valid { model, text: proven.evidence().certificate.to_text() });
                 }
                 Verdict::Unsafe(refuted) => {
-                    let text = refuted
-                        .trace()
-                        .as_pushdown()
-                        .expect("a pushdown model")
-                        .to_text(|step| format!("rule {}", step.rule));
+                    let text = pushdown_trace(refuted.trace()).to_text(|step| format!("rule {}", step.rule));
                     traces.push(Valid { model, text });
                 }
                 Verdict::Unknown(_) => {}

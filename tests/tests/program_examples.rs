@@ -8,14 +8,14 @@
 
 use std::path::Path;
 
-use tepui::{Choice, Compiling, Options, self_check_program, verify_program};
+use tepui::{CONTEXTS, Options, Reading};
 use tepui_core::{Budget, Status};
-use tepui_lang::boolean::{Dialect, print_program, read_program};
+use tepui_lang::boolean::{self, Dialect, compile, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
 use tepui_model::program::run::State;
 use tepui_model::program::step::Frame;
-use tepui_report::invariant::Invariant;
+use tepui_tests::facade::verify_program;
 use tepui_tests::programs::{Limits, explore, explore_with};
 
 struct Example {
@@ -76,17 +76,15 @@ fn examples_are_what_their_headers_say() {
     for Example { name, program, deadlock, expected } in examples() {
         for reduce in [true, false] {
             // Without reduction, all threads are created by `main`, and are counted with it.
-            let compiling = Compiling { reduce, deadlock, max_threads: 6, ..Compiling::default() };
-            let mut verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-            assert_eq!(self_check_program(&program, &compiling, &mut verified), Ok(()), "{name}");
+            let reading = Reading { no_reduction: !reduce, deadlock, max_threads: Some(6), ..Reading::default() };
+            let options = Options { self_check: true, ..Options::default() };
+            let verified = verify_program(&program, &reading, &options, &Budget::unlimited()).unwrap();
             let found = verified.outcome.properties.iter();
             let found = found.map(|p| (p.name.clone(), p.verdict.status().word().to_owned()));
             let (mut found, mut expected) = (found.collect::<Vec<_>>(), expected.clone());
             found.sort();
             expected.sort();
             assert_eq!(found, expected, "{name}, reduce {reduce}");
-            let violated = verified.outcome.properties.iter().filter(|p| p.verdict.status() == Status::Unsafe).count();
-            assert_eq!(verified.executions.iter().flatten().count(), violated, "{name}");
         }
     }
 }
@@ -109,8 +107,8 @@ fn examples_printed_and_read_again_are_the_same_model() {
     for Example { name, program, deadlock, .. } in examples() {
         let again = read(&name, &print_program(&program));
         for reduce in [true, false] {
-            let compiling = Compiling { reduce, deadlock, ..Compiling::default() };
-            let digest = |program| compiling.compile(program, 2).unwrap().model.digest();
+            let options = boolean::Options { places: 2, reduce, deadlock, keep_dead: false, keep_steps: false };
+            let digest = |program| compile(program, options, &|| false).unwrap().model.digest();
             assert_eq!(digest(&again), digest(&program), "{name}");
         }
     }
@@ -144,13 +142,9 @@ fn invariants_hold_in_every_state() {
         if name == "pool.bp" {
             continue; // Its threads are created, and the interpreter does not use their places again.
         }
-        let compiling = Compiling { every_step: true, ..Compiling::default() };
-        let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-        let certificate = verified.outcome.evidence().unwrap().certificate.as_pushdown().unwrap();
-        let invariant =
-            Invariant::of(&program, &verified.compiled.as_ref().unwrap().legend, &certificate.lemmas[0], &|| false)
-                .unwrap()
-                .json();
+        let options = Options { invariant: true, ..Options::default() };
+        let verified = verify_program(&program, &Reading::default(), &options, &Budget::unlimited()).unwrap();
+        let invariant = tepui_report::json::invariant(&verified.invariant.unwrap());
         let place = |frame: &Frame| {
             let procedure = &program.procedures[frame.procedure];
             let line = procedure.statements.get(frame.position).map(|statement| statement.line);
@@ -191,10 +185,9 @@ fn invariants_hold_in_every_state() {
 #[test]
 fn exploration_of_created_threads_has_a_trace() {
     let flood = examples().into_iter().find(|example| example.name == "flood.bp").unwrap();
-    let options = Options { engine: Choice::Contexts, prove: false, bound_limit: Some(vec![12]), ..Options::default() };
+    let options = Options { engine: &CONTEXTS, prove: false, bound_limit: Some(vec![12]), ..Options::default() };
     let budget = Budget::unlimited();
-    let mut verified = verify_program(&flood.program, &Compiling::default(), &options, &budget).unwrap();
-    assert_eq!(self_check_program(&flood.program, &Compiling::default(), &mut verified), Ok(()));
+    let options = Options { self_check: true, ..options };
+    let verified = verify_program(&flood.program, &Reading::default(), &options, &budget).unwrap();
     assert_eq!(verified.outcome.status(), Status::Unsafe);
-    assert!(verified.executions[0].is_some());
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use tepui::{Choice, Compiling, Cores, Options, self_check_program, verify, verify_program};
+use tepui::{CLOSURE, CONTEXTS, Cores, Options, Reading, SYMBOLIC};
 use tepui_core::{Budget, Status, Verdict};
 use tepui_lang::boolean::{
     self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
@@ -12,6 +12,7 @@ use tepui_lang::boolean::{
 use tepui_lang::source::Source;
 use tepui_model::program::step::Runner;
 use tepui_model::program::{Action, Program};
+use tepui_tests::facade::{pushdown_trace, verify, verify_program};
 use tepui_tests::programs::{Limits, explore, fewest_contexts};
 use tepui_tests::random_programs;
 
@@ -97,7 +98,7 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
         return false;
     }
-    let options = Options { bound_limit: Some(vec![2]), engine: Choice::Closure, ..Options::default() };
+    let options = Options { bound_limit: Some(vec![2]), engine: &CLOSURE, ..Options::default() };
     let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
     let at = |&at: &(usize, usize)| assertion_name(program, at);
     let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
@@ -109,7 +110,7 @@ fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: L
     for property in outcome.properties {
         let bad = expected.contains(&property.name);
         if let Verdict::Unsafe(refuted) = &property.verdict {
-            let trace = refuted.trace().as_pushdown().unwrap();
+            let trace = pushdown_trace(refuted.trace());
             let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
             if let Err(why) = retrace(program, &compiled, &property.name, &trace.start, &steps, &|| false) {
                 panic!("{name}, {compiling:?}, {}: {why}\n{}\n{trace:?}", property.name, print_program(program));
@@ -169,8 +170,8 @@ fn reductions_keep_what_others_see() {
     for text in texts {
         let program = read("seen", text.as_bytes(), &[]);
         for reduce in [true, false] {
-            let compiling = Compiling { reduce, ..Compiling::default() };
-            let verified = verify_program(&program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
+            let reading = Reading { no_reduction: !reduce, ..Reading::default() };
+            let verified = verify_program(&program, &reading, &Options::default(), &Budget::unlimited()).unwrap();
             assert_eq!(verified.outcome.status(), Status::Unsafe, "reduce {reduce}: {text}");
         }
     }
@@ -183,15 +184,15 @@ fn the_fewest_contexts_are_those_of_the_interpreter() {
     for seed in 0..600 {
         let text = random_programs::fixed_program(&mut fastrand::Rng::with_seed(seed));
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
-        let (runner, compiling) = (Runner::new(&program), Compiling::default());
+        let runner = Runner::new(&program);
         let mut state = runner.initial().remove(0);
         while !state.threads[0].is_empty() {
             state = runner.steps_of(&state, 0).remove(0).after;
         }
         let limits = Limits { threads: 4, frames: 4, states: 20_000 };
         let Some(fewest) = fewest_contexts(&program, state, limits) else { continue };
-        let options = Options { engine: Choice::Contexts, bound_limit: Some(vec![8]), ..Options::default() };
-        let verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
+        let options = Options { engine: &CONTEXTS, bound_limit: Some(vec![8]), ..Options::default() };
+        let verified = verify_program(&program, &Reading::default(), &options, &Budget::unlimited()).unwrap();
         for property in &verified.outcome.properties {
             let Verdict::Unsafe(refuted) = &property.verdict else { continue };
             let expected = fewest.iter().find(|(at, _)| assertion_name(&program, **at) == property.name).unwrap().1;
@@ -211,9 +212,9 @@ fn the_fewest_contexts_are_those_of_the_interpreter() {
 fn the_corpus_is_answered() {
     for row in corpus() {
         let most = row.verdict.strip_prefix("no-bug<=").map(|rest| rest.trim_end_matches("-threads").parse().unwrap());
-        let compiling = Compiling { max_threads: most.unwrap_or(4), ..Compiling::default() };
-        let mut verified = verify_program(&row.program, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-        self_check_program(&row.program, &compiling, &mut verified).unwrap();
+        let reading = Reading { max_threads: most, ..Reading::default() };
+        let options = Options { self_check: true, ..Options::default() };
+        let verified = verify_program(&row.program, &reading, &options, &Budget::unlimited()).unwrap();
         let status = verified.outcome.status();
         match row.verdict.as_str() {
             "UNSAFE" => assert_eq!(status, Status::Unsafe, "{}", row.file),
@@ -234,16 +235,11 @@ fn call_return_relations_are_sound() {
         let found = explore(&program, Limits { threads: 3, frames: 4, states: 1_500 });
         let relations = [None, Some(CallReturn::Plain), Some(CallReturn::Local), Some(CallReturn::Live)];
         for (index, call_return) in relations.into_iter().enumerate() {
-            let compiling = Compiling { max_threads: 3, call_return, ..Compiling::default() };
-            let options = Options {
-                engine: Choice::Symbolic,
-                bound_limit: Some(vec![5]),
-                cores: Cores::new(1),
-                ..Options::default()
-            };
-            let mut verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
+            let reading = Reading { max_threads: Some(3), ..Reading::default() };
+            let (bound_limit, cores) = (Some(vec![5]), Cores::new(1));
+            let options = Options { engine: &SYMBOLIC, bound_limit, cores, call_return, ..Options::default() };
+            let verified = verify_program(&program, &reading, &options, &Budget::unlimited()).unwrap();
             if verified.outcome.status() == Status::Safe {
-                self_check_program(&program, &compiling, &mut verified).unwrap();
                 assert!(!found.bad(), "seed {seed}, {call_return:?}\n{text}");
                 proved[index] += 1;
             }
@@ -272,9 +268,10 @@ fn call_return_relations_differ() {
         void other() { assert(!t); }
         void main() { thread user(); thread other(); }";
     let program = read("relations", text.as_bytes(), &[]);
+    let plain = boolean::Options { places: 1, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
     let pairs = |call_return: CallReturn| {
-        let compiling = Compiling { call_return: Some(call_return), ..Compiling::default() };
-        let compiled = compiling.compile(&program, 1).unwrap();
+        let options = boolean::Options { keep_dead: call_return.keeps_dead(), ..plain };
+        let compiled = compile(&program, options, &|| false).unwrap();
         compiled.call_return(call_return).iter().map(Vec::len).sum::<usize>()
     };
     let [plain, local, live] = [CallReturn::Plain, CallReturn::Local, CallReturn::Live].map(pairs);

@@ -11,11 +11,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use tepui::{Choice, Compiling, Cores, Options, verify_program};
+use tepui::{CONTEXTS, Cores, DELAYS, Options, Reading, SYMBOLIC};
 use tepui_core::{Budget, Limit, Reason, Status, Verdict};
 use tepui_lang::boolean::{self, DEADLOCK, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
+use tepui_tests::facade::verify_program;
 use tepui_tests::random_programs::{Random, write};
 use tepui_tests::second::{self, Dialect, Found, Limits, explore, productions};
 
@@ -52,9 +53,9 @@ fn option_sets(seed: u64) -> [(&'static str, bool, Options); 3] {
     let plain = || Options { bound_limit: Some(vec![12]), cores: Cores::new(1), ..Options::default() };
     let engine = |engine| Options { engine, ..plain() };
     let other = match seed % 5 {
-        0 => ("contexts", true, engine(Choice::Contexts)),
-        1 => ("delays", true, engine(Choice::Delays)),
-        2 => ("symbolic", false, engine(Choice::Symbolic)),
+        0 => ("contexts", true, engine(&CONTEXTS)),
+        1 => ("delays", true, engine(&DELAYS)),
+        2 => ("symbolic", false, engine(&SYMBOLIC)),
         3 => ("no symmetry", true, Options { symmetry: false, ..plain() }),
         _ => ("two cores", true, Options { cores: Cores::new(2), ..plain() }),
     };
@@ -82,9 +83,9 @@ fn within_seconds<T>(seconds: u64, run: impl FnOnce(&Budget) -> T) -> T {
 fn compare(program: &Program, seed: u64, random: &Random, found: &Found, threads: usize) -> Result<usize, String> {
     let (mut confirmed, mut doubt) = (0, None);
     for (name, reduce, options) in option_sets(seed) {
-        let compiling =
-            Compiling { max_threads: threads as u32, reduce, deadlock: random.deadlock, ..Compiling::default() };
-        let verified = within_seconds(3, |budget| verify_program(program, &compiling, &options, budget))
+        let max_threads = Some(threads as u32);
+        let reading = Reading { max_threads, no_reduction: !reduce, deadlock: random.deadlock, ..Reading::default() };
+        let verified = within_seconds(3, |budget| verify_program(program, &reading, &options, budget))
             .map_err(|why| format!("{name}: Tepui does not compile it: {why}"))?;
         for property in &verified.outcome.properties {
             let bad = found.violated.contains(&property.name) || property.name == DEADLOCK && found.stuck;

@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use tepui::{Choice, Compiling, Cores, Options, self_check, verify, verify_program};
+use tepui::{AUTO, Cores, Facts, Options, Reading, SYMBOLIC};
 use tepui_cert::Certificate;
 use tepui_cert::pushdown::Rows;
 use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, read_program};
 use tepui_lang::source::Source;
 use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol};
+use tepui_tests::facade::{program_certificate, self_check, verify, verify_program};
 use tepui_tests::systems::{never, rule, state, system, thread};
 
 /// A random system with one thread that pushes and pops.
@@ -86,7 +87,7 @@ fn reachable_heads(model: &Model) -> BTreeSet<Head> {
     reached
 }
 
-fn options(engine: Choice) -> Options {
+fn options(engine: &'static Facts) -> Options {
     Options { engine, cores: Cores::new(1), ..Options::default() }
 }
 
@@ -100,11 +101,11 @@ fn one_thread_is_always_decided() {
         let symbols = model.threads()[0].symbol_count();
         let (shared, top) = (rng.u32(..model.shared().count()), rng.u32(..symbols));
         let model = model.with_properties(vec![never(Some(shared), &[Some(top)])]).unwrap();
-        for engine in [Choice::Auto, Choice::Symbolic] {
+        for engine in [&AUTO, &SYMBOLIC] {
             let mut outcome = verify(&model, &options(engine), &Budget::unlimited()).unwrap();
             let expected = if reached.contains(&(Shared(shared), Symbol(top))) { Status::Unsafe } else { Status::Safe };
             assert_eq!(outcome.status(), expected, "seed {seed}, {engine:?}: {model:?}");
-            self_check(&model.clone().into(), &mut outcome).unwrap();
+            self_check(&model, &mut outcome).unwrap();
             let Some(Certificate::Pushdown(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate)
             else {
                 continue;
@@ -126,7 +127,7 @@ fn forged_regular_sets_leave_out_nothing() {
         let reached = reachable_heads(&model);
         let open =
             model.clone().with_properties(vec![Property { name: "views".to_owned(), never: Vec::new() }]).unwrap();
-        let outcome = verify(&open, &options(Choice::Symbolic), &Budget::unlimited()).unwrap();
+        let outcome = verify(&open, &options(&SYMBOLIC), &Budget::unlimited()).unwrap();
         let Some(Certificate::Pushdown(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate) else {
             continue;
         };
@@ -200,9 +201,8 @@ fn deep_recursion_is_proved_on_the_source() {
     for text in programs {
         let source = Source::new("deep", text.as_bytes());
         let program = read_program(&source, Some(Dialect::Tepui), &[]).unwrap().program;
-        let verified =
-            verify_program(&program, &Compiling::default(), &options(Choice::Auto), &Budget::unlimited()).unwrap();
+        let verified = verify_program(&program, &Reading::default(), &options(&AUTO), &Budget::unlimited()).unwrap();
         assert_eq!(verified.outcome.status(), Status::Safe, "{text}\n{:?}", verified.outcome.properties);
-        assert!(verified.certificate.is_some(), "{text}");
+        assert!(program_certificate(&verified).is_some(), "{text}");
     }
 }

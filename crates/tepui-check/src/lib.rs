@@ -1,9 +1,9 @@
 //! The independent checker. It trusts nobody: not the engine that wrote a certificate, not the file it was read from.
 //!
-//! There is a module for each kind of model; [`check`] and [`replay`] are for all of them. `check` decides whether a certificate proves the properties
-//! of a model, and `replay` whether a trace breaks one. Both know the model's semantics and the vocabulary of evidence,
-//! and nothing else; this crate depends on no engine, no language and not on the driver. What it says is all that has
-//! to be believed of a verdict.
+//! There is a module for each kind of model. Its `check` decides whether a certificate proves the properties of a model,
+//! and its `replay` whether a trace breaks one. Both know the model's semantics and the vocabulary of evidence, and
+//! nothing else; this crate depends on no engine, no language and not on the driver. What it says is all that has to be
+//! believed of a verdict.
 
 mod lemma;
 pub mod program;
@@ -12,36 +12,6 @@ mod regular;
 pub mod rendezvous;
 
 use std::fmt;
-
-use tepui_cert::{Certificate, Trace};
-use tepui_model::Model;
-
-/// Decides whether a certificate proves every property of a model.
-pub fn check(model: &Model, certificate: &Certificate) -> Result<Accepted, Rejected> {
-    check_until(model, certificate, &|| false)
-}
-
-/// The same; from time to time it is asked whether to stop.
-pub fn check_until(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
-    match (model, certificate) {
-        (_, Certificate::Program(_)) => Err(Rejected::new("model", "the certificate is about a program")),
-        (Model::Pushdown(model), Certificate::Pushdown(views)) => pushdown::check(model, views, stop),
-        (Model::Pushdown(_), Certificate::Rendezvous(_)) => Err(Rejected::new(
-            "model",
-            "the certificate is about threads that meet in actions, the model about threads that share a variable",
-        )),
-        (Model::Rendezvous(model), certificate) => rendezvous::check(model, certificate, stop),
-    }
-}
-
-/// Executes a trace on a model and compares every state on the way.
-pub fn replay(model: &Model, trace: &Trace) -> Result<Replayed, Rejected> {
-    match (model, trace) {
-        (Model::Pushdown(model), Trace::Pushdown(trace)) => pushdown::replay(model, trace),
-        (Model::Rendezvous(model), Trace::Rendezvous(trace)) => rendezvous::replay(model, trace),
-        _ => Err(Rejected::new("model", "the trace is about another kind of model")),
-    }
-}
 
 /// What an accepted certificate proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,7 +70,8 @@ pub enum Cause {
 }
 
 impl Rejected {
-    pub(crate) fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
+    /// Evidence that is wrong.
+    pub fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { place: place.into(), reason: reason.into(), cause: Cause::Wrong }
     }
 

@@ -63,6 +63,8 @@ pub enum Stop {
     GaveUp(String),
     /// The engine does not apply to the model.
     NotApplicable(String),
+    /// What was found was not confirmed where it has to hold, so it does not count.
+    NotConfirmed(String),
     /// Something happened that never should.
     Defect(String),
 }

@@ -217,6 +217,7 @@ impl Run<'_> {
         for (name, answer) in self.query.properties.iter().zip(self.answers) {
             let verdict = match answer {
                 Answer::Open => Verdict::Unknown(open.clone()),
+                Answer::Untraced(stop @ Stop::NotConfirmed(_), _) => Verdict::Unknown(stop.into()),
                 Answer::Untraced(stop, _) => Verdict::Unknown(Reason::Untraced { property: name.clone(), stop }),
                 Answer::Decided(verdict, by) => {
                     if by != engine && verdict.status() == Status::Unsafe && self.records.iter().any(|own| own.by == by)

@@ -9,8 +9,10 @@
 //! * [`drive`] is the loop over bounds, the only one, and the only place that builds a [`Verdict`].
 //! * [`Budget`] is how limits reach an engine, and how work is counted.
 //! * [`Portfolio`] is several engines as one; which of them answers does not depend on the clock.
-//! * [`Decorator`] is an engine around another one.
+//! * [`Decorator`] is an engine around another one, and [`WayBack`] what takes its answers back to a source.
+//! * [`Story`] is an execution as it is told, whatever it is one of.
 
+mod about;
 mod bound;
 mod budget;
 mod contract;
@@ -19,8 +21,11 @@ mod driver;
 mod engine;
 mod outcome;
 mod portfolio;
+pub mod story;
 mod verdict;
+mod way_back;
 
+pub use about::{About, Invariant, Place, Unreached};
 pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
 pub use decorator::{Decorator, Deferred, Measuring};
@@ -28,4 +33,6 @@ pub use driver::{Query, drive};
 pub use engine::{Approximation, Engine, Evidence, Facts, Notes, Round};
 pub use outcome::{Iteration, Outcome, PropertyOutcome};
 pub use portfolio::{Member, Portfolio};
+pub use story::Story;
 pub use verdict::{Proven, Reason, Refuted, Status, Verdict};
+pub use way_back::{Translated, WayBack};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Approximation, Bound, Evidence, Facts, Limit, Query, Reason, Round, Status, Verdict};
+use crate::{Approximation, Bound, Evidence, Facts, Limit, Reason, Round, Status, Verdict};
 
 /// The record of one bound: all that a table or a plot needs. A run through very many bounds keeps all that brought new
 /// views, and of the others evenly spaced ones.
@@ -173,9 +173,9 @@ impl Outcome {
     }
 
     /// The outcome where nothing could be explored.
-    pub fn without_answer(engine: &'static Facts, query: &Query, reason: &Reason) -> Self {
+    pub fn without_answer(engine: &'static Facts, properties: &[String], reason: &Reason) -> Self {
         let unknown = || Verdict::Unknown(reason.clone());
-        let properties = query.properties.iter().map(|name| PropertyOutcome { name: name.clone(), verdict: unknown() });
+        let properties = properties.iter().map(|name| PropertyOutcome { name: name.clone(), verdict: unknown() });
         Self {
             engine,
             raised: engine,

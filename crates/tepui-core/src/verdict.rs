@@ -39,12 +39,12 @@ impl Proven {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refuted {
     bound: Option<Bound>,
-    trace: Trace,
+    trace: Arc<Trace>,
 }
 
 impl Refuted {
     pub(crate) fn by(bound: Option<Bound>, trace: Trace) -> Self {
-        Self { bound, trace }
+        Self { bound, trace: Arc::new(trace) }
     }
 
     /// The smallest bound at which the property is violated, where the engine knows one.
@@ -94,6 +94,7 @@ impl From<Stop> for Reason {
             Stop::Limit(limit) => Self::Limit(limit),
             Stop::GaveUp(why) => Self::GaveUp(why),
             Stop::NotApplicable(why) => Self::NotApplicable(why),
+            Stop::NotConfirmed(why) => Self::SelfCheckFailed(why),
             Stop::Defect(what) => Self::Defect(what),
         }
     }

@@ -3,16 +3,10 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use tepui_cert::Trace;
-use tepui_core::{Facts, Limit, PropertyOutcome, Reason, Refuted, Status, Verdict};
-use tepui_lang::boolean::DEADLOCK;
+use tepui_core::{Facts, Limit, PropertyOutcome, Reason, Refuted, Status, Story, Verdict};
 use tepui_lang::diagnostic::is_hidden;
-use tepui_model::Model;
 
-use crate::invariant::Invariant;
-use crate::program::{Moment, Run};
-use crate::schedule::{self, SHOWN_AT_ENDS};
-use crate::{Report, bytes, count, count as count_of, cut, grouped, seconds, visible, visible_lines};
+use crate::{Report, about, bytes, count, grouped, invariant, seconds, story, visible, visible_lines};
 
 /// Violating views shown of many.
 const SHOWN_VIEWS: usize = 8;
@@ -20,7 +14,7 @@ const SHOWN_VIEWS: usize = 8;
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 
-fn colour(status: Status) -> Style {
+pub(crate) fn colour(status: Status) -> Style {
     let colour = match status {
         Status::Safe => AnsiColor::Green,
         Status::Unsafe => AnsiColor::Red,
@@ -52,18 +46,15 @@ pub fn render(report: &Report<'_>) -> String {
         let _ = writeln!(out, "  {}{}", paint(DIM, &format!("{label:<9} ")), visible_lines(&text));
     }
     for (number, property) in report.outcome.properties.iter().enumerate() {
-        if let Verdict::Unsafe(refuted) = &property.verdict {
+        if property.verdict.status() == Status::Unsafe {
             out.push('\n');
             if several {
                 let _ = writeln!(out, "  {}", paint(BOLD, &visible(&property.name)));
             }
-            out.push_str(&match report.runs.get(number).and_then(Option::as_ref) {
-                Some(run) => execution(run, report.stacks),
-                None => report.model.map_or(String::new(), |model| schedule::render(model, refuted.trace())),
-            });
+            out.push_str(&report.story(number).map_or(String::new(), |told| story::render(told, report.stacks)));
         }
     }
-    out.extend(report.invariant.iter().map(Invariant::render));
+    out.extend(report.invariant.map(invariant::render));
     for next in next_steps(report) {
         let _ = write!(out, "\n  {} {next}", paint(DIM, "next:"));
     }
@@ -78,7 +69,7 @@ fn headline(report: &Report<'_>) -> String {
         return format!("{word}  {}: no property is asked for\n", visible(report.file));
     }
     let word = paint(colour(status), &status.word().to_uppercase());
-    let open = report.is_open();
+    let open = report.open;
     let says = match status {
         Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
         Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
@@ -114,10 +105,10 @@ fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome)
     let word = paint(colour(status), &format!("{:<8}", status.word()));
     match &property.verdict {
         Verdict::Unsafe(refuted) => {
-            let contexts = u64::from(report.contexts(number, refuted.trace()));
-            let way = || match refuted.trace() {
-                Trace::Pushdown(_) => format!("with {}", count(contexts, "context")),
-                Trace::Rendezvous(trace) => format!("in {}", count(trace.steps.len() as u64, "step")),
+            let way = || match report.story(number).map(Story::length) {
+                Some((number, unit @ "context")) => format!("with {}", count(number, unit)),
+                Some((number, unit)) => format!("in {}", count(number, unit)),
+                None => "with a trace".to_owned(),
             };
             let bound = refuted.bound().map_or_else(way, |bound| format!("{bound}, the fewest"));
             format!("{word}{} ({bound})", visible(&property.name))
@@ -129,7 +120,7 @@ fn property_line(report: &Report<'_>, number: usize, property: &PropertyOutcome)
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let outcome = report.outcome;
     if report.asks_nothing() {
-        return report.about.iter().flat_map(|about| about.facts(outcome)).collect();
+        return report.about.iter().flat_map(|about| about::facts(about, outcome)).collect();
     }
     let mut facts = Vec::new();
     let several = outcome.properties.len() > 1;
@@ -138,7 +129,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             Verdict::Safe(proven) => proven.evidence().because.clone(),
             // With several properties, the lines above say it.
             Verdict::Unsafe(_) if several => continue,
-            Verdict::Unsafe(refuted) => refuted_text(refuted, report.contexts(number, refuted.trace())),
+            Verdict::Unsafe(refuted) => refuted_text(refuted, report.story(number)),
             Verdict::Unknown(reason) => reason_text(reason, outcome.raised),
         };
         let label = match property.verdict.status() {
@@ -150,7 +141,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
             facts.push((label, why));
         }
     }
-    facts.extend(report.about.iter().flat_map(|about| about.facts(outcome)));
+    facts.extend(report.about.iter().flat_map(|about| about::facts(about, outcome)));
     facts.extend(outcome.obstacles.iter().map(|obstacle| ("obstacle", obstacle.clone())));
     facts.extend(violating(report));
     let last = outcome.iterations.last();
@@ -182,10 +173,6 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine.name)));
     } else {
         facts.push(("engine", outcome.engine.name.to_owned()));
-    }
-    let whole = last.is_some_and(|last| last.complete);
-    if whole && report.model.is_some_and(|model| matches!(model, Model::Pushdown(model) if !anything_happens(model))) {
-        facts.push(("note", "no rule is enabled in the initial state: nothing ever happens".to_owned()));
     }
     facts.extend(outcome.remarks.iter().map(|remark| ("note", remark.clone())));
     facts.extend(written(report));
@@ -250,28 +237,17 @@ fn views_text(number: u64, view: &str) -> String {
     }
 }
 
-fn anything_happens(model: &tepui_model::pushdown::Model) -> bool {
-    let enabled =
-        |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
-    (0..model.threads().len()).any(enabled)
-}
-
-fn refuted_text(refuted: &Refuted, contexts: u32) -> String {
-    if contexts == 0 {
+fn refuted_text(refuted: &Refuted, story: Option<&Story>) -> String {
+    if story.is_some_and(|story| story.steps.is_empty()) {
         return "the initial state violates the property".to_owned();
     }
-    match refuted.bound() {
-        Some(bound) if bound.amounts() == [1] => format!("{bound} is enough"),
-        Some(bound) if bound.amounts().len() == 1 => format!("{bound} are enough, and fewer are not"),
-        Some(bound) => format!("{bound} are enough, and less of either is not"),
-        None => {
-            let (number, what) = match refuted.trace() {
-                Trace::Pushdown(_) => (u64::from(contexts), "context"),
-                Trace::Rendezvous(trace) => (trace.steps.len() as u64, "step"),
-            };
-            let are = if number == 1 { "is" } else { "are" };
-            format!("{} {are} enough", count(number, what))
-        }
+    let length = || story.map_or((0, "step"), Story::length);
+    match (refuted.bound(), length()) {
+        (Some(bound), _) if bound.amounts() == [1] => format!("{bound} is enough"),
+        (Some(bound), _) if bound.amounts().len() == 1 => format!("{bound} are enough, and fewer are not"),
+        (Some(bound), _) => format!("{bound} are enough, and less of either is not"),
+        (None, (1, unit)) => format!("{} is enough", count(1, unit)),
+        (None, (number, unit)) => format!("{} are enough", count(number, unit)),
     }
 }
 
@@ -369,12 +345,7 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         }
         Some(Reason::GaveUp(_)) => next.extend(outcome.engine.otherwise.map(str::to_owned)),
         Some(Reason::NothingAsked) => {
-            let ask = if report.is_program {
-                "write `assert(c);` where something must hold, or ask for --deadlock or --label"
-            } else {
-                "give --target, or write a property into the model"
-            };
-            next.push(ask.to_owned());
+            next.push(report.ask.to_owned());
             next.push("--all-views proves which views can be reached".to_owned());
         }
         Some(Reason::NotApplicable(_)) => next.push("use --engine closure, delays or contexts-symbolic".to_owned()),
@@ -389,26 +360,15 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
-        // To find that all threads are blocked, the model takes steps that the program does not have.
-        let could_be_shorter = |property: &PropertyOutcome| {
-            property.name != DEADLOCK
-                && matches!(&property.verdict, Verdict::Unsafe(refuted)
-                if refuted.bound().is_none() && refuted.trace().as_pushdown().is_some_and(|trace| trace.contexts() > 1))
-        };
-        if outcome.remarks.is_empty() && outcome.properties.iter().any(could_be_shorter) {
-            next.push("--minimal finds the fewest contexts".to_owned());
-        }
+        next.extend(report.advice.iter().cloned());
     }
     if having(Status::Safe).next().is_some() {
         let all = having(Status::Safe).count() == outcome.properties.len();
         let some: String =
             having(Status::Safe).map(|property| format!(" --property {}", quoted(&property.name))).collect();
         let claim = if all { "" } else { some.as_str() };
-        if report.is_open() {
-            next.push(match report.is_program {
-                true => "no property was checked: write assert(...), or ask with --deadlock or --label".to_owned(),
-                false => "no property was checked: --target VIEW says what must never happen".to_owned(),
-            });
+        if report.open {
+            next.push(format!("no property was checked: {}", report.ask));
         }
         next.push(match report.certificate {
             Some(path) => format!("tepui check {} {}{claim}", quoted(path), report.again),
@@ -437,55 +397,4 @@ fn spelled(c: char) -> String {
         c if is_hidden(c) => format!("\\u{:04x}", u32::from(c)),
         c => c.to_string(),
     }
-}
-
-/// An execution of a program: contexts marked, each step with its line, its statement and what it changed.
-fn execution(run: &Run, stacks: bool) -> String {
-    let values = |values: &[(String, String)]| {
-        let texts: Vec<_> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        visible(&texts.join(", ")).into_owned()
-    };
-    let dull = |step: &Moment| step.changed.is_empty() && !step.failed && step.moves_only;
-    let hidden = run.steps.iter().filter(|step| dull(step)).count();
-    let steps: Vec<_> = (1..).zip(&run.steps).filter(|(_, step)| !dull(step)).collect();
-    let width = steps.iter().map(|(_, step)| cut(&step.statement).chars().count()).max().unwrap_or(0);
-    let mut out = match run.start.is_empty() {
-        true => String::new(),
-        false => format!("    {}\n", paint(DIM, &format!("start: {}", values(&run.start)))),
-    };
-    let (mut context, count) = (0, steps.len());
-    for (index, (number, step)) in steps.iter().enumerate() {
-        let switched = index == 0 || steps[index - 1].1.thread != step.thread;
-        context += usize::from(switched);
-        if count > 2 * SHOWN_AT_ENDS + 1 && (SHOWN_AT_ENDS..count - SHOWN_AT_ENDS).contains(&index) {
-            if index == SHOWN_AT_ENDS {
-                let more = format!("... {} more steps ...", count - 2 * SHOWN_AT_ENDS);
-                let _ = writeln!(out, "    {}", paint(DIM, &more));
-            }
-            continue;
-        }
-        if switched || (count > 2 * SHOWN_AT_ENDS + 1 && index == count - SHOWN_AT_ENDS) {
-            let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", visible(&step.thread))));
-        }
-        let says = match step.failed {
-            true => paint(colour(Status::Unsafe), "the assertion fails"),
-            false => match step.branch {
-                Some(branch) => branch.to_string(),
-                None => values(&step.changed),
-            },
-        };
-        let statement = cut(&step.statement);
-        let line = format!("    {number:<4} line {:<4} {:<width$}   {says}", step.line, visible(&statement));
-        let _ = writeln!(out, "{}", line.trim_end());
-        if stacks && !step.stack.is_empty() {
-            let stack: Vec<_> = step.stack.iter().map(|(name, line)| format!("{name}:{line}")).collect();
-            let _ = writeln!(out, "         {}", paint(DIM, &format!("in {}", visible(&stack.join(" > ")))));
-        }
-    }
-    out.extend(run.end.iter().map(|end| format!("    {}\n", visible(end))));
-    if hidden > 0 {
-        let steps = format!("not shown: {} (skip and goto)", count_of(hidden as u64, "step"));
-        let _ = writeln!(out, "    {}", paint(DIM, &steps));
-    }
-    out
 }

@@ -3,12 +3,10 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;
-use tepui_core::{Approximation, Bound, Facts, Iteration, Outcome, Reason, Refuted, Stop, Verdict};
-use tepui_model::Model;
+use tepui_core::story::Situation;
+use tepui_core::{Approximation, Bound, Facts, Invariant, Iteration, Outcome, Reason, Stop, Story, Verdict};
 
-use crate::invariant::Invariant;
-use crate::program::{Moment, Run};
-use crate::{Report, visible_json};
+use crate::{Report, about, invariant, story, visible_json};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -137,10 +135,10 @@ pub fn render(report: &Report<'_>) -> String {
         certificate: report.certificate,
         views_file: report.views,
         warnings: (report.warnings.iter().cloned())
-            .chain(report.about.iter().flat_map(crate::about::About::warnings))
+            .chain(report.about.iter().flat_map(|own| about::warnings(own)))
             .collect(),
-        about: report.about.as_ref().map(crate::about::About::json),
-        invariant: report.invariant.as_ref().map(Invariant::json),
+        about: report.about.map(about::json),
+        invariant: report.invariant.map(invariant::json),
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
             .collect(),
@@ -154,26 +152,19 @@ pub fn to_json(value: &impl Serialize) -> String {
     visible_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned()
 }
 
+/// What a proof says about lines of the source.
+pub fn invariant(known: &Invariant) -> Value {
+    invariant::json(known)
+}
+
 /// The schedules of all violations, for programs.
-pub fn traces(model: &Model, outcome: &Outcome, runs: &[Option<Run>]) -> String {
-    let violated = outcome.properties.iter().enumerate().filter_map(|(number, property)| {
-        let Verdict::Unsafe(refuted) = &property.verdict else { return None };
-        let (start, steps) = schedule(Some(model), refuted, runs.get(number).and_then(Option::as_ref));
+pub fn traces(outcome: &Outcome, stories: &[Option<Story>]) -> String {
+    let violated = outcome.properties.iter().zip(stories).filter_map(|(property, told)| {
+        let (start, steps) = story::values(told.as_ref()?);
         Some(serde_json::json!({ "property": property.name, "start": start, "steps": steps }))
     });
     let violated: Vec<_> = violated.collect();
     to_json(&violated) + "\n"
-}
-
-/// The start and the steps of a violation.
-fn schedule(model: Option<&Model>, refuted: &Refuted, run: Option<&Run>) -> (Value, Value) {
-    match run {
-        Some(run) => of_program(run),
-        None => {
-            let nothing = (Value::Null, Value::Null);
-            model.map_or(nothing, |model| crate::schedule::values(model, refuted.trace()))
-        }
-    }
 }
 
 fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Value {
@@ -181,11 +172,12 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
     match verdict {
         Verdict::Unsafe(refuted) => {
             value["bound"] = serde_json::to_value(refuted.bound().map(Amounts)).unwrap_or_default();
-            value["contexts"] = report.contexts(number, refuted.trace()).into();
-            let run = report.runs.get(number).and_then(Option::as_ref);
-            (value["start"], value["steps"]) = schedule(report.model, refuted, run);
-            if let Some(run) = run {
-                value["end"] = run.end.clone().into();
+            if let Some(told) = report.story(number) {
+                value["contexts"] = told.contexts().into();
+                (value["start"], value["steps"]) = story::values(told);
+                if !told.end.is_empty() || matches!(told.start, Situation::Values(_)) {
+                    value["end"] = told.end.clone().into();
+                }
             }
         }
         Verdict::Unknown(_) => value["reason"] = reason(verdict, report.outcome.raised).unwrap_or_default(),
@@ -198,22 +190,6 @@ fn one(report: &Report<'_>, number: usize, name: &str, verdict: &Verdict) -> Val
     value
 }
 
-/// The shared variables at the start, and the steps with their places.
-fn of_program(run: &Run) -> (Value, Value) {
-    let values = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
-    };
-    let frame = |(procedure, line): &(String, usize)| serde_json::json!({ "procedure": procedure, "line": line });
-    let step = |step: &Moment| {
-        serde_json::json!({
-            "thread": step.thread, "procedure": step.procedure, "line": step.line, "column": step.column,
-            "statement": step.statement, "changed": values(&step.changed),
-            "stack": step.stack.iter().map(frame).collect::<Vec<_>>(), "branch": step.branch, "failed": step.failed,
-        })
-    };
-    (values(&run.start), run.steps.iter().map(step).collect())
-}
-
 fn reason(verdict: &Verdict, raised: &Facts) -> Option<Value> {
     let Verdict::Unknown(reason) = verdict else { return None };
     let kind = match reason {
@@ -222,7 +198,7 @@ fn reason(verdict: &Verdict, raised: &Facts) -> Option<Value> {
         Reason::NotApplicable(_) | Reason::Untraced { stop: Stop::NotApplicable(_), .. } => "not-applicable",
         Reason::Defect(_) | Reason::Untraced { stop: Stop::Defect(_), .. } => "defect",
         Reason::NothingAsked => "nothing-to-prove",
-        Reason::SelfCheckFailed(_) => "self-check-failed",
+        Reason::SelfCheckFailed(_) | Reason::Untraced { stop: Stop::NotConfirmed(_), .. } => "self-check-failed",
     };
     let message = match reason {
         Reason::SelfCheckFailed(why) => why.clone(),

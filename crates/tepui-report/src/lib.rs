@@ -1,18 +1,15 @@
 //! From outcomes to what people and programs read. Strings in, strings out: nothing here touches a terminal.
 
-pub mod about;
+mod about;
 pub mod diagnostics;
 pub mod human;
-pub mod invariant;
+mod invariant;
 pub mod json;
 mod numbers;
-pub mod program;
-pub mod schedule;
-pub mod view;
+mod story;
 mod visible;
 
-use tepui_core::{Outcome, Reason, Verdict};
-use tepui_model::Model;
+use tepui_core::{About, Invariant, Outcome, Reason, Story, Verdict};
 
 pub use numbers::{bytes, count, grouped, seconds};
 use visible::visible_json;
@@ -20,8 +17,6 @@ pub use visible::{guarded, visible, visible_lines};
 
 /// A finished run, with all that its report mentions.
 pub struct Report<'a> {
-    /// The model; none, if a program could not be compiled within the limits.
-    pub model: Option<&'a Model>,
     /// The model's file, as the user gave it.
     pub file: &'a str,
     /// The model's file and the options that select what was verified, to be repeated in a command.
@@ -30,19 +25,23 @@ pub struct Report<'a> {
     pub warnings: &'a [String],
     /// What was found out.
     pub outcome: &'a Outcome,
-    /// For each property of a program the execution that violates it; empty, where the model is no program.
-    pub runs: &'a [Option<program::Run>],
-    /// The violating views of a program in the terms of its source; empty, where the model is no program.
+    /// For each property the execution that violates it, if one does.
+    pub stories: &'a [Option<Story>],
+    /// The violating views in the terms of a source, where they have such.
     pub violating: &'a [String],
-    /// The invariant of a program, if it is asked for and there is one.
-    pub invariant: Option<invariant::Invariant<'a>>,
-    /// What the answer is about, if it is one about a program.
-    pub about: Option<about::About>,
+    /// What a proof says about each line, if it is asked for and there is one.
+    pub invariant: Option<&'a Invariant>,
+    /// What the answer is about, in the terms of a source.
+    pub about: Option<&'a About>,
     /// The fingerprint of what was verified.
     pub digest: Option<String>,
-    /// Whether the model is that of a program.
-    pub is_program: bool,
-    /// Whether the procedures that a thread is in are shown at each step of a program.
+    /// Whether there is no property that could be violated.
+    pub open: bool,
+    /// How to ask for something, where nothing is asked for.
+    pub ask: &'a str,
+    /// What might be worth trying besides.
+    pub advice: &'a [String],
+    /// Whether the calls that a thread is in are shown at each step.
     pub stacks: bool,
     /// Seconds of wall-clock time.
     pub seconds: f64,
@@ -82,14 +81,15 @@ impl<'a> Report<'a> {
             file,
             again,
             outcome,
-            model: None,
             warnings: &[],
-            runs: &[],
+            stories: &[],
             violating: &[],
             invariant: None,
             about: None,
             digest: None,
-            is_program: false,
+            open: false,
+            ask: "",
+            advice: &[],
             stacks: false,
             seconds: 0.0,
             peak_memory_bytes: 0,
@@ -109,13 +109,8 @@ impl<'a> Report<'a> {
         self.outcome.properties.iter().any(|property| property.verdict == nothing)
     }
 
-    /// Whether there is no property that could be violated.
-    fn is_open(&self) -> bool {
-        self.model.is_some_and(|model| model.property_names().is_empty())
-    }
-
-    /// How many contexts the schedule has that violates a property.
-    fn contexts(&self, property: usize, trace: &tepui_cert::Trace) -> u32 {
-        self.runs.get(property).and_then(Option::as_ref).map_or_else(|| trace.contexts(), program::Run::contexts)
+    /// The execution that violates a property.
+    fn story(&self, property: usize) -> Option<&Story> {
+        self.stories.get(property).and_then(Option::as_ref)
     }
 }

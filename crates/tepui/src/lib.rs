@@ -1,21 +1,25 @@
 //! Tepui proves concurrent programs safe for every schedule, or shows the schedule that breaks them.
-//!
-//! This library is the facade: choose an engine with [`Options`], call [`verify()`], and [`self_check`] the outcome.
-//! The binary adds files, a command line and manners.
 
-mod catalogue;
-mod certify;
-mod program;
-mod rendezvous;
-mod selfcheck;
-mod verify;
+mod error;
+mod kinds;
+mod options;
+mod problem;
+mod run;
+mod table;
 
+pub use tepui_cert::{Certificate, Trace};
+pub use tepui_check::{Accepted, Rejected};
+pub use tepui_core::{
+    About, Budget, Facts, Invariant, Limit, Outcome, PropertyOutcome, Reason, Status, Stopper, Story, Verdict, story,
+};
 pub use tepui_engines::crew::Cores;
-pub use tepui_engines::rendezvous::{Abstraction, Options as Refinement, Policy};
+pub use tepui_lang::{diagnostic, source};
 
-pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
-pub use certify::certify;
-pub use program::{Compiling, Verified, execution, gets_stuck, verify_program};
-pub use rendezvous::{applies_to_rendezvous, verify_rendezvous};
-pub use selfcheck::{self_check, self_check_program};
-pub use verify::{Choice, Minimal, Options, UnsupportedMatching, verify};
+pub use error::{Error, Refusal};
+pub use kinds::{
+    Abstraction, Answer, CLOSURE, CONTEXTS, CallReturn, Checked, DELAYS, Detail, Dialect, EXPLICIT, EngineInfo, Field,
+    Language, Policy, Printed, RENDEZVOUS, Refinement, Replayed, STATES, SYMBOLIC, Summary, VIEWS,
+};
+pub use options::{AUTO, Input, Minimal, Options, Reading};
+pub use problem::{Problem, check, read, replay, verify};
+pub use table::{applies_to, engine, engines, forms, languages, require_fitting};

@@ -3,11 +3,12 @@
 //! Every certificate goes through the checker, every trace is replayed. The pieces of work are made so small that small
 //! systems are shared among threads.
 
-use tepui::{Choice, Cores, Options, self_check, verify};
+use tepui::{AUTO, CLOSURE, CONTEXTS, Cores, DELAYS, Options};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::returns::deterministic_returns;
 use tepui_model::pushdown::{Action, Model};
+use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
@@ -67,7 +68,7 @@ fn flat(model: &Model) -> Model {
 
 fn compare(model: &Model, place: &str, tally: &mut Tally) {
     if deterministic_returns(&Compiled::new(model)) == Some(true) {
-        let options = Options { engine: Choice::Closure, bound_limit: Some(vec![1]), ..Options::default() };
+        let options = Options { engine: &CLOSURE, bound_limit: Some(vec![1]), ..Options::default() };
         let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
         assert!(outcome.conclusive(), "{place}: this is decidable, with views of depth 1");
         tally.decidable += 1;
@@ -76,11 +77,11 @@ fn compare(model: &Model, place: &str, tally: &mut Tally) {
     let views = oracle::views(&states).len() as u64;
     let mut complete: Vec<(String, u64)> = Vec::new();
     let runs = [
-        (Choice::Closure, vec![3], false),
-        (Choice::Closure, vec![3], true),
-        (Choice::Delays, vec![5], false),
-        (Choice::Contexts, vec![4], false),
-        (Choice::Contexts, vec![4], true),
+        (&CLOSURE, vec![3], false),
+        (&CLOSURE, vec![3], true),
+        (&DELAYS, vec![5], false),
+        (&CONTEXTS, vec![4], false),
+        (&CONTEXTS, vec![4], true),
     ];
     for (engine, limit, symmetry) in runs {
         let place = format!("{place}, {engine:?}, symmetry {symmetry}");
@@ -91,7 +92,7 @@ fn compare(model: &Model, place: &str, tally: &mut Tally) {
         };
         let mut outcome = run(Cores::new(1));
         same(&outcome, &run(Cores { threads: 2, grain: 1 }), &place);
-        self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+        self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
         tally.symmetric += usize::from(outcome.stored[0].contains("orbit"));
         for (property, answer) in model.properties().iter().zip(&outcome.properties) {
             let violated = states.iter().any(|state| oracle::violates(property, state));
@@ -140,11 +141,8 @@ fn asking_for_the_smallest_bound_changes_no_answer() {
             let options = Options { engine, minimal, bound_limit, cores: Cores::new(1), ..Options::default() };
             verify(&model, &options, &Budget::unlimited()).unwrap()
         };
-        for (minimal, choice) in
-            [(tepui::Minimal::Contexts, Choice::Contexts), (tepui::Minimal::Delays, Choice::Delays)]
-        {
-            let (both, alone, closure) =
-                (run(Choice::Auto, Some(minimal)), run(choice, None), run(Choice::Closure, None));
+        for (minimal, choice) in [(tepui::Minimal::Contexts, &CONTEXTS), (tepui::Minimal::Delays, &DELAYS)] {
+            let (both, alone, closure) = (run(&AUTO, Some(minimal)), run(choice, None), run(&CLOSURE, None));
             if alone.conclusive() {
                 assert!(both.conclusive() && both.agrees_with(&alone), "seed {seed}, {minimal:?}");
                 let bounds = |outcome: &Outcome| -> Vec<_> {

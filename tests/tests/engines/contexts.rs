@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use tepui::{Choice, Cores, Options, self_check, verify};
+use tepui::{CONTEXTS, Cores, EXPLICIT, Facts, Options, STATES, SYMBOLIC, VIEWS};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_engines::pushdown::{compiled::Compiled, finite_context};
 use tepui_model::pushdown::{Model, State};
+use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Bounded, Cap};
 
 use crate::{for_each_system, shape_of};
@@ -33,7 +34,7 @@ fn context_engines_agree_with_the_oracle() {
         let reachable = oracle::reachable(&model, CAP);
         let finite = check_finite_context(&model, seed);
         let truth = Truth { model, finite, levels, reachable };
-        for engine in [Choice::Contexts, Choice::Explicit, Choice::States, Choice::Views, Choice::Symbolic] {
+        for engine in [&CONTEXTS, &EXPLICIT, &STATES, &VIEWS, &SYMBOLIC] {
             compare(&truth, engine, false, &format!("seed {seed}, {engine:?}"), tally);
             if alike {
                 compare(&truth, engine, true, &format!("seed {seed}, {engine:?}, symmetric"), tally);
@@ -78,16 +79,16 @@ fn check_finite_context(model: &Model, seed: u64) -> bool {
     ours.into_iter().all(|finite| finite)
 }
 
-fn compare(truth: &Truth, engine: Choice, symmetry: bool, place: &str, tally: &mut Tally) {
+fn compare(truth: &Truth, engine: &'static Facts, symmetry: bool, place: &str, tally: &mut Tally) {
     let (bound_limit, cores) = (Some(vec![BOUND]), Cores::new(1));
     let options = Options { engine, bound_limit, list_views: true, symmetry, cores, ..Options::default() };
     let mut outcome = verify(&truth.model, &options, &Budget::unlimited()).unwrap();
-    if !truth.finite && matches!(engine, Choice::Explicit | Choice::States | Choice::Views) {
+    if !truth.finite && [&EXPLICIT, &STATES, &VIEWS].contains(&engine) {
         let refused = |verdict: &Verdict| matches!(verdict, Verdict::Unknown(Reason::NotApplicable(_)));
         assert!(outcome.properties.iter().all(|property| refused(&property.verdict)), "{place}");
         return;
     }
-    self_check(&truth.model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    self_check(&truth.model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     compare_levels(truth, &outcome, symmetry, place, tally);
     compare_verdicts(truth, &outcome, place, tally);
     if outcome.cutoff.is_some() {
@@ -97,7 +98,7 @@ fn compare(truth: &Truth, engine: Choice, symmetry: bool, place: &str, tally: &m
 
 /// Bounded exploration, bound by bound: the views themselves, not only their number.
 fn compare_each_level(truth: &Truth, place: &str) {
-    let engines: &[_] = if truth.finite { &[Choice::Explicit, Choice::Symbolic] } else { &[Choice::Symbolic] };
+    let engines: &[_] = if truth.finite { &[&EXPLICIT, &SYMBOLIC] } else { &[&SYMBOLIC] };
     for (bound, level) in (0..).zip(&truth.levels.levels) {
         for &engine in engines {
             let bound_limit = Some(vec![bound]);

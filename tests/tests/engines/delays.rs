@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tepui::{Choice, Cores, Options, verify};
+use tepui::{Cores, DELAYS, Options};
 use tepui_cert::pushdown::Certificate;
 use tepui_core::{Budget, Engine as _, Evidence, Query, Status, Stop, Verdict, drive};
 use tepui_engines::crew::Crew;
@@ -12,6 +12,7 @@ use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::system::{Observed, System};
 use tepui_model::Digest;
+use tepui_tests::facade::{pushdown_trace, verify};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
@@ -70,7 +71,7 @@ fn violations_are_found_at_smallest_bounds() {
         let grid = oracle::round_robin(&model, MOST, MOST, CAP);
         for (prove, limit) in [(true, vec![MOST as u32]), (false, vec![MOST as u32, 3])] {
             let bound_limit = Some(limit.clone());
-            let options = Options { engine: Choice::Delays, prove, bound_limit, ..Options::default() };
+            let options = Options { engine: &DELAYS, prove, bound_limit, ..Options::default() };
             let outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
             for (property, answer) in model.properties().iter().zip(&outcome.properties) {
                 let Verdict::Unsafe(refuted) = &answer.verdict else {
@@ -87,7 +88,7 @@ fn violations_are_found_at_smallest_bounds() {
                     !grid.exact || smallest.contains(&(rounds as usize, delays as usize)),
                     "seed {seed}: {bound}, {smallest:?}"
                 );
-                tepui_check::pushdown::replay(&model, refuted.trace().as_pushdown().unwrap()).unwrap();
+                tepui_check::pushdown::replay(&model, pushdown_trace(refuted.trace())).unwrap();
             }
         }
     });

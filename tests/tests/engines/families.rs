@@ -1,17 +1,18 @@
 //! Families with known answers: deep bugs, long plateaus, views that grow with the number of threads.
 
-use tepui::{Choice, Cores, Options, self_check, verify};
+use tepui::{CLOSURE, CONTEXTS, Cores, DELAYS, Facts, Options, SYMBOLIC};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 use tepui_model::pushdown::Model;
+use tepui_tests::facade::{self_check, verify};
 use tepui_tests::systems::{never, rule, state, system, thread};
 
 fn run(model: &Model, options: &Options, place: &str) -> Outcome {
     let mut outcome = verify(model, options, &Budget::unlimited()).unwrap();
-    self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     outcome
 }
 
-fn with(engine: Choice) -> Options {
+fn with(engine: &'static Facts) -> Options {
     Options { engine, cores: Cores::new(1), ..Options::default() }
 }
 
@@ -35,7 +36,7 @@ fn climbers(count: usize) -> Model {
 fn climbers_have_the_known_number_of_views() {
     for (count, views) in [(2, 20), (3, 73), (4, 254), (5, 859), (6, 2852)] {
         let model = climbers(count);
-        for (engine, symmetry) in [(Choice::Closure, false), (Choice::Closure, true), (Choice::Symbolic, true)] {
+        for (engine, symmetry) in [(&CLOSURE, false), (&CLOSURE, true), (&SYMBOLIC, true)] {
             let outcome = run(&model, &Options { symmetry, ..with(engine) }, &format!("{count} climbers, {engine:?}"));
             assert_eq!(outcome.status(), Status::Safe);
             assert_eq!(outcome.iterations.last().unwrap().views, views, "{count} climbers, {engine:?}, {symmetry}");
@@ -59,7 +60,7 @@ fn countdown(height: u32) -> Model {
 fn a_bug_at_the_bottom_of_a_deep_stack_is_found() {
     for height in [1, 2, 3, 7, 20, 60] {
         let model = countdown(height);
-        for engine in [Choice::Closure, Choice::Delays, Choice::Contexts] {
+        for engine in [&CLOSURE, &DELAYS, &CONTEXTS] {
             let place = format!("countdown from {height}, {engine:?}");
             let outcome = run(&model, &with(engine), &place);
             let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { panic!("{place}") };
@@ -89,7 +90,7 @@ fn doubling(phases: u32) -> Model {
 fn a_bug_after_ever_longer_plateaus_is_found() {
     for phases in 1..=6 {
         let model = doubling(phases);
-        for engine in [Choice::Closure, Choice::Delays, Choice::Contexts] {
+        for engine in [&CLOSURE, &DELAYS, &CONTEXTS] {
             let place = format!("doubling, {phases} phases, {engine:?}");
             let outcome = run(&model, &with(engine), &place);
             assert_eq!(outcome.status(), Status::Unsafe, "{place}");
@@ -111,7 +112,7 @@ fn what_cannot_be_closed_is_named() {
         thread("right", 1, vec![rule(1, 0, 0, &[1]), rule(1, 1, 0, &[1, 1]), rule(3, 1, 2, &[]), rule(4, 1, 5, &[])]);
     let model = system(6, vec![left, right], state(0, &[&[], &[]]));
     let model = model.with_properties(vec![never(Some(5), &[None, None])]).unwrap();
-    let outcome = run(&model, &Options { bound_limit: Some(vec![12]), ..with(Choice::Closure) }, "counters");
+    let outcome = run(&model, &Options { bound_limit: Some(vec![12]), ..with(&CLOSURE) }, "counters");
     assert_eq!(outcome.status(), Status::Unknown);
     assert!(outcome.obstacles.len() >= 2, "{:?}", outcome.obstacles);
     assert!(outcome.obstacles[1].contains("may lie below"), "{:?}", outcome.obstacles);

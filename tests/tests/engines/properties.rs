@@ -1,8 +1,9 @@
 //! Several properties in one run: each gets its own verdict, whatever becomes of the others.
 
-use tepui::{Choice, Cores, Options, self_check, verify};
+use tepui::{AUTO, CLOSURE, CONTEXTS, Cores, DELAYS, Options, RENDEZVOUS};
 use tepui_core::{Budget, Limit, Outcome, Reason, Status, Verdict};
 use tepui_model::pushdown::{Model, Property};
+use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
@@ -46,7 +47,7 @@ struct Tally {
 fn every_property_gets_its_verdict() {
     let (count, tallies) = for_each_system(900, |seed, tally: &mut Tally| {
         let Some((model, violated)) = system(seed) else { return };
-        for engine in [Choice::Closure, Choice::Delays, Choice::Contexts, Choice::Auto] {
+        for engine in [&CLOSURE, &DELAYS, &CONTEXTS, &AUTO] {
             let place = format!("seed {seed}, {engine:?}");
             let run = |cores: Cores, stop_at_first: bool| {
                 let bound_limit = Some(vec![BOUND]);
@@ -57,7 +58,7 @@ fn every_property_gets_its_verdict() {
             let shared = run(Cores { threads: 4, grain: 1 }, false);
             assert_eq!(outcome.properties, shared.properties, "{place}");
             assert_eq!((outcome.cutoff, outcome.engine), (shared.cutoff, shared.engine), "{place}");
-            self_check(&model.clone().into(), &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+            self_check(&model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
             tally.runs += 1;
             tally.mixed += usize::from(violated.contains(&true) && violated.contains(&false));
             tally.open += usize::from(!outcome.conclusive());
@@ -116,9 +117,9 @@ fn a_query_that_stays_open_does_not_take_back_the_proof_of_another() {
     let text = include_str!("../../../examples/counting.rpds").to_owned() + "\nreach nothing: odd at more n\n";
     let source = tepui_lang::source::Source::new("model", text.as_bytes());
     let model = tepui_lang::rendezvous::read_rpds(&source, None).unwrap().model;
-    let options = Options { engine: Choice::Rendezvous, bound_limit: Some(vec![6]), ..Options::default() };
-    let mut outcome = tepui::verify_rendezvous(&model, &options, &Budget::unlimited());
+    let options = Options { engine: &RENDEZVOUS, bound_limit: Some(vec![6]), ..Options::default() };
+    let mut outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
     let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
     assert_eq!(statuses, [Status::Unknown, Status::Safe], "{:?}", outcome.properties);
-    self_check(&model.into(), &mut outcome).unwrap();
+    self_check(&model, &mut outcome).unwrap();
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tepui::{Choice, Cores, Minimal, Options, self_check, verify, verify_rendezvous};
+use tepui::{AUTO, CLOSURE, CONTEXTS, Cores, DELAYS, Minimal, Options, Problem};
 use tepui_core::{Budget, Engine, Evidence, Limit, Measuring, Outcome, Reason, Stop, Verdict};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
@@ -17,6 +17,7 @@ use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::rendezvous::Rendezvous;
 use tepui_model::pushdown::Model;
+use tepui_tests::facade::verify;
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
@@ -47,7 +48,8 @@ fn total(tallies: Vec<Tally>) -> Tally {
 
 /// What holds of a model, as far as it could be found out.
 struct Truth {
-    model: tepui_model::Model,
+    model: Problem,
+    names: Vec<String>,
     /// For each property whether it is violated, if that is known.
     violated: Vec<Option<bool>>,
     /// All views, if they are known.
@@ -63,7 +65,8 @@ impl Truth {
         };
         let show = |view: &tepui_model::pushdown::View| model.display_view(view.shared, |thread| view.tops[thread]);
         let views = exact.then(|| oracle::views(&states).iter().map(show).collect());
-        Self { model: model.clone().into(), violated: model.properties().iter().map(violated).collect(), views }
+        let names = model.properties().iter().map(|property| property.name.clone()).collect();
+        Self { model: model.clone().into(), names, violated: model.properties().iter().map(violated).collect(), views }
     }
 }
 
@@ -80,7 +83,7 @@ fn stop_at(moment: u64, limit: Limit, engine: &mut dyn Engine, truth: &Truth, pl
                 let (trace, _) = engine
                     .trace(property, &mut Budget::unlimited())
                     .unwrap_or_else(|stop| panic!("{place}: a violation is lost: {stop:?}"));
-                tepui_check::replay(&truth.model, &trace).unwrap_or_else(|why| panic!("{place}: {why}"));
+                truth.model.replay(&trace, &|| false).unwrap_or_else(|why| panic!("{place}: {why}"));
                 tally.traces += 1;
                 // What is left of the budget may be used up in the middle of a trace.
                 let _ = engine.trace(property, &mut budget.clone());
@@ -122,9 +125,10 @@ fn ask_for_the_rest(engine: &dyn Engine, truth: &Truth, place: &str) {
 }
 
 fn check_evidence(evidence: &Evidence, violated: &[usize], truth: &Truth, place: &str) {
-    let number = |name: &str| truth.model.property_names().iter().position(|own| *own == name);
-    let claimed = truth.model.clone().restricted(|name| number(name).is_none_or(|number| !violated.contains(&number)));
-    tepui_check::check(&claimed, &evidence.certificate).unwrap_or_else(|why| panic!("{place}: {why}"));
+    let number = |name: &str| truth.names.iter().position(|own| *own == name);
+    let claimed = |name: &str| number(name).is_none_or(|number| !violated.contains(&number));
+    let checked = truth.model.check_some(&evidence.certificate, &claimed, &|| false);
+    checked.unwrap_or_else(|why| panic!("{place}: {why}"));
     for (property, known) in truth.violated.iter().enumerate() {
         assert!(*known != Some(true) || violated.contains(&property), "{place}: property {property} is violated");
     }
@@ -192,7 +196,7 @@ fn engines_stop_at_any_moment() {
 
 /// Evidence that some views are all, and their number.
 fn all_views(model: &Model) -> Option<(Evidence, u64)> {
-    let options = Options { engine: Choice::Closure, bound_limit: Some(vec![3]), ..Options::default() };
+    let options = Options { engine: &CLOSURE, bound_limit: Some(vec![3]), ..Options::default() };
     let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
     let views = outcome.iterations.last()?.views;
     outcome.evidence().map(|evidence| (evidence.clone(), views))
@@ -205,12 +209,12 @@ fn runs_stop_at_any_moment() {
         let model = if seed.is_multiple_of(2) { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
         let truth = Truth::of(&model);
         for (engine, minimal) in [
-            (Choice::Auto, None),
-            (Choice::Closure, None),
-            (Choice::Contexts, None),
-            (Choice::Delays, None),
-            (Choice::Auto, Some(Minimal::Contexts)),
-            (Choice::Auto, Some(Minimal::Delays)),
+            (&AUTO, None),
+            (&CLOSURE, None),
+            (&CONTEXTS, None),
+            (&DELAYS, None),
+            (&AUTO, Some(Minimal::Contexts)),
+            (&AUTO, Some(Minimal::Delays)),
         ] {
             let cores = Cores { threads: 1 + seed as usize % 2, grain: 1 };
             let options =
@@ -234,7 +238,7 @@ fn runs_stop_at_any_moment() {
 
 /// The answers are right, their evidence holds, and what is open has a reason.
 fn check_outcome(outcome: &mut Outcome, truth: &Truth, limit: Limit, place: &str, tally: &mut Tally) {
-    self_check(&truth.model, outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+    truth.model.self_check(outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
     for (number, property) in outcome.properties.iter().enumerate() {
         let violated = truth.violated.get(number).copied().flatten();
         match &property.verdict {
@@ -264,7 +268,8 @@ fn languages_stop_at_any_moment() {
         let searched = tepui_tests::rendezvous::search(&model, 5, 1500);
         let violated = |property| searched.fewest_actions(property).map(|_| true);
         let violated = model.properties().iter().map(violated).collect();
-        let truth = Truth { model: model.clone().into(), violated, views: None };
+        let names = model.properties().iter().map(|property| property.name.clone()).collect();
+        let truth = Truth { model: model.clone().into(), names, violated, views: None };
         for (moment, &limit) in moments().zip(LIMITS.iter().cycle()) {
             let place = format!("seed {seed}, rendezvous, stopped by {limit:?} after {moment} looks");
             let mut engine = Rendezvous::new(Arc::new(model.clone()), tepui::Refinement::default());
@@ -274,7 +279,7 @@ fn languages_stop_at_any_moment() {
             tally.stopped += 1;
             let budget = Budget::stopping_after(moment, limit);
             let options = Options { bound_limit: Some(vec![4]), cores: Cores::new(1), ..Options::default() };
-            let mut outcome = verify_rendezvous(&model, &options, &budget);
+            let mut outcome = verify(&model, &options, &budget).unwrap();
             check_outcome(&mut outcome, &truth, limit, &place, tally);
         }
     });

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 use fastrand::Rng;
-use tepui::{Choice, Compiling, Cores, Options, certify, verify, verify_program};
+use tepui::{CLOSURE, Cores, Options, Reading};
 use tepui_cert::program::Certificate;
 use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_check::program::check;
@@ -16,6 +16,7 @@ use tepui_lang::boolean::{Dialect, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::step::Stage;
 use tepui_model::program::{Goal, Program, Property};
+use tepui_tests::facade::{program_certificate, verify_program};
 use tepui_tests::random_programs;
 
 fn read(text: &str) -> Program {
@@ -25,23 +26,11 @@ fn read(text: &str) -> Program {
 
 /// The views of all reachable states of a program, with the claim that they avoid some properties.
 fn all_views(program: &Program, claimed: &[Property], symmetry: bool) -> Option<Certificate> {
-    let compiling = Compiling { deadlock: false, max_threads: 3, ..Compiling::default() };
-    let compiled = compiling.compile(program, 3).ok()?;
-    let rules: usize = compiled.model.threads().iter().map(|thread| thread.rules.len()).sum();
-    if rules > 3_000 {
-        return None;
-    }
-    let bare = compiled.model.clone().with_properties(Vec::new()).unwrap();
-    let options = Options {
-        engine: Choice::Closure,
-        bound_limit: Some(vec![3]),
-        cores: Cores::new(1),
-        symmetry,
-        ..Options::default()
-    };
-    let outcome = verify(&bare, &options, &Budget::unlimited()).unwrap();
-    let proof = outcome.evidence()?.certificate.as_pushdown()?.clone();
-    let mut certificate = certify(program, &compiled, &proof, &[]);
+    let options =
+        Options { engine: &CLOSURE, bound_limit: Some(vec![3]), cores: Cores::new(1), symmetry, ..Options::default() };
+    let reading = Reading { max_threads: Some(3), all_views: true, ..Reading::default() };
+    let answer = verify_program(program, &reading, &options, &Budget::unlimited()).ok()?;
+    let mut certificate = program_certificate(&answer)?.clone();
     certificate.properties = claimed.to_vec();
     Some(certificate)
 }
@@ -168,14 +157,14 @@ fn no_certificate_covers_up_a_violation() {
     for seed in 0..600 {
         let mut rng = Rng::with_seed(seed);
         let program = read(&random_programs::program(&mut rng));
-        let compiling = Compiling { max_threads: 3, ..Compiling::default() };
+        let reading = Reading { max_threads: Some(3), ..Reading::default() };
         let options = Options { bound_limit: Some(vec![3]), cores: Cores::new(1), ..Options::default() };
-        let verified = verify_program(&program, &compiling, &options, &Budget::unlimited()).unwrap();
+        let verified = verify_program(&program, &reading, &options, &Budget::unlimited()).unwrap();
         let violated = |property: &Property| {
             let mut properties = verified.outcome.properties.iter();
             properties.any(|found| found.name == property.name && found.verdict.status() == Status::Unsafe)
         };
-        let claimed: Vec<_> = compiling.properties(&program).into_iter().filter(violated).take(1).collect();
+        let claimed: Vec<_> = program.properties(false).into_iter().filter(violated).take(1).collect();
         if claimed.is_empty() {
             continue;
         }
@@ -228,12 +217,11 @@ fn a_proof_of_a_sound_program_is_none_of_a_broken_one() {
     for (sound, broken) in pairs {
         let starts = " void main() { thread f(); thread g(); }";
         let (sound, broken) = (read(&format!("{sound}{starts}")), read(&format!("{broken}{starts}")));
-        let compiling = Compiling::default();
-        let verified = verify_program(&sound, &compiling, &Options::default(), &Budget::unlimited()).unwrap();
-        let mut certificate = verified.certificate.unwrap();
-        let properties = compiling.properties(&sound);
+        let verified = verify_program(&sound, &Reading::default(), &Options::default(), &Budget::unlimited()).unwrap();
+        let mut certificate = program_certificate(&verified).unwrap().clone();
+        let properties = sound.properties(false);
         assert!(is_accepted(&sound, &properties, &certificate));
-        let claimed = compiling.properties(&broken);
+        let claimed = broken.properties(false);
         let refused = check(&broken, &claimed, &certificate, &|| false).unwrap_err();
         assert!(refused.reason.contains("another program"), "{refused}");
         certificate.program = broken.digest();

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use fastrand::Rng;
-use tepui::{Choice, Options, verify};
+use tepui::{CLOSURE, CONTEXTS, DELAYS, Facts, Options, STATES, SYMBOLIC, VIEWS};
 use tepui_cert::pushdown::{Certificate, Lemma};
 use tepui_core::{Budget, Outcome, Verdict};
 use tepui_model::pushdown::{Model, Property, State};
+use tepui_tests::facade::verify;
 use tepui_tests::oracle::{self};
 use tepui_tests::random::{Shape, small_model};
 use tepui_tests::systems::{self, never, rule, state, system, thread};
@@ -79,12 +80,9 @@ pub(crate) fn handmade() -> Vec<Model> {
     ]
 }
 
-pub(crate) fn run(model: &Model, engine: Choice) -> Outcome {
-    let limit = match engine {
-        Choice::Closure => 3,
-        Choice::Delays => 5,
-        _ => 8,
-    };
+pub(crate) fn run(model: &Model, engine: &'static Facts) -> Outcome {
+    let limits = [(&CLOSURE, 3), (&DELAYS, 5)];
+    let limit = limits.iter().find(|(own, _)| *own == engine).map_or(8, |(_, limit)| *limit);
     let options = Options { engine, bound_limit: Some(vec![limit]), cores: tepui::Cores::new(1), ..Options::default() };
     verify(model, &options, &Budget::unlimited()).expect("there is no matching")
 }
@@ -92,7 +90,7 @@ pub(crate) fn run(model: &Model, engine: Choice) -> Outcome {
 /// The certificate of a run, with the model cut to the properties that it proves.
 pub(crate) fn proof(model: &Model, outcome: &Outcome) -> Option<(Model, Certificate)> {
     let certificate = outcome.properties.iter().find_map(|property| match &property.verdict {
-        Verdict::Safe(proven) => proven.evidence().certificate.as_pushdown().cloned(),
+        Verdict::Safe(proven) => Certificate::try_from(proven.evidence().certificate.clone()).ok(),
         _ => None,
     })?;
     let proved = |property: &&Property| certificate.properties.contains(property);
@@ -100,8 +98,7 @@ pub(crate) fn proof(model: &Model, outcome: &Outcome) -> Option<(Model, Certific
     Some((model.clone().with_properties(properties).expect("they are its own"), certificate))
 }
 
-pub(crate) const ENGINES: [Choice; 6] =
-    [Choice::Closure, Choice::Delays, Choice::Contexts, Choice::States, Choice::Views, Choice::Symbolic];
+pub(crate) const ENGINES: [&Facts; 6] = [&CLOSURE, &DELAYS, &CONTEXTS, &STATES, &VIEWS, &SYMBOLIC];
 
 pub(crate) fn random_model(seed: u64) -> Model {
     let shape = [Shape::Any, Shape::FiniteContext, Shape::Recursive][seed as usize % 3];

@@ -6,6 +6,7 @@ use tepui_check::pushdown::replay;
 use tepui_core::Verdict;
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, Names, Shared, State, Symbol, Thread};
+use tepui_tests::facade::pushdown_trace;
 use tepui_tests::oracle::{self};
 use tepui_tests::systems::{never, rule, state, thread};
 
@@ -33,7 +34,7 @@ fn traces() -> Vec<(Model, Trace)> {
         let engine = ENGINES[seed as usize % 4];
         for property in run(&model, engine).properties {
             if let Verdict::Unsafe(refuted) = property.verdict {
-                found.push((model.clone(), refuted.trace().as_pushdown().expect("a pushdown model").clone()));
+                found.push((model.clone(), pushdown_trace(refuted.trace()).clone()));
             }
         }
     }

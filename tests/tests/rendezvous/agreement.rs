@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use tepui::{Abstraction, Choice, Policy, Refinement};
+use tepui::{Abstraction, CLOSURE, Policy, Refinement};
 use tepui_check::rendezvous::check;
 use tepui_core::Status;
 use tepui_engines::rendezvous::product::product;
 use tepui_model::pushdown;
 use tepui_model::rendezvous::{Model, Property};
+use tepui_tests::facade::rendezvous_certificate;
 use tepui_tests::rendezvous::{Searched, search, small_model, successors};
 
 use super::{longest, refine, run, systems, text, unknown, with, word_lengths};
@@ -83,7 +84,7 @@ fn all_policies_agree_with_a_bounded_search() {
             Some(_) => tally.not_safe += 1,
             None => tally.left_open += 1,
         }
-        let closure = run(&model, Choice::Closure, Refinement::default(), Some(4));
+        let closure = run(&model, &CLOSURE, Refinement::default(), Some(4));
         compare(&model, &searched, closure.status(), &format!("seed {seed}, closure"));
         assert!(unknown(&closure) || agree(&closure.status()) || first.is_none(), "seed {seed}: closure differs");
         tally.by_more += u32::from(first.is_none() && !unknown(&closure));
@@ -208,18 +209,18 @@ fn certificates_do_not_depend_on_what_else_is_asked() {
             |property: &Property| property.never.iter().all(|target| target.locals.len() == model.threads().len());
         let both = [model.properties()[0].clone()].into_iter().chain(Some(other).filter(fits)).collect();
         let Ok(model) = model.clone().with_properties(both) else { continue };
-        let whole = run(&model, Choice::Closure, Refinement::default(), Some(3));
+        let whole = run(&model, &CLOSURE, Refinement::default(), Some(3));
         for name in ["q", "other"] {
             let part = model.clone().restricted(|property| property.name == name);
             if whole.is_safe(name) {
                 checked += 1;
-                check(&part, &whole.evidence().unwrap().certificate, &|| false).unwrap();
+                check(&part, rendezvous_certificate(&whole.evidence().unwrap().certificate), &|| false).unwrap();
             }
-            let outcome = run(&part, Choice::Closure, Refinement::default(), Some(3));
+            let outcome = run(&part, &CLOSURE, Refinement::default(), Some(3));
             if let Some(evidence) = outcome.evidence() {
-                check(&part, &evidence.certificate, &|| false).unwrap();
+                check(&part, rendezvous_certificate(&evidence.certificate), &|| false).unwrap();
                 // Of the others it says nothing.
-                let refused = check(&model, &evidence.certificate, &|| false).is_err();
+                let refused = check(&model, rendezvous_certificate(&evidence.certificate), &|| false).is_err();
                 assert!(
                     refused
                         || model.properties().len() == 1

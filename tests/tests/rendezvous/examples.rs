@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tepui::{Abstraction, Choice, Policy, Refinement};
+use tepui::{AUTO, Abstraction, CLOSURE, Policy, RENDEZVOUS, Refinement};
 use tepui_core::{Outcome, Status};
 use tepui_model::rendezvous::Model;
 
@@ -52,9 +52,9 @@ fn our_examples_are_answered_as_their_heads_say() {
         let expected = expected(&text);
         assert!(!expected.is_empty(), "{name}");
         let limit = expected.iter().any(|(_, status)| status == "unknown").then_some(20);
-        assert_eq!(found(&run(&model, Choice::Auto, Refinement::default(), limit)), expected, "{name}");
+        assert_eq!(found(&run(&model, &AUTO, Refinement::default(), limit)), expected, "{name}");
         for (policy, refinement) in Policy::ALL.map(|(name, policy)| (name, with(policy))) {
-            let outcome = run(&model, Choice::Rendezvous, refinement, limit);
+            let outcome = run(&model, &RENDEZVOUS, refinement, limit);
             assert_eq!(found(&outcome), expected, "{name}, {policy}");
         }
     }
@@ -139,7 +139,7 @@ fn counting_is_left_open() {
             assert!(outcome.obstacles[0].contains("the threads still seem to allow a a"), "{:?}", outcome.obstacles);
         }
     }
-    assert!(unknown(&run(&model, Choice::Closure, Refinement::default(), Some(6))));
+    assert!(unknown(&run(&model, &CLOSURE, Refinement::default(), Some(6))));
     // With an end marker in the middle nothing changes. With one at the end, only the ends of words tell.
     let (_, text) = example("counting.rpds");
     let marked = text

@@ -9,6 +9,7 @@ use tepui_check::rendezvous::{check, replay};
 use tepui_core::{Status, Verdict};
 use tepui_model::Digest;
 use tepui_model::rendezvous::{Action, Model, Move};
+use tepui_tests::facade::rendezvous_trace;
 use tepui_tests::rendezvous::{search, small_model, words};
 
 use super::languages::accepts;
@@ -30,7 +31,7 @@ fn certificate(model: &Model, refinement: Refinement) -> Option<Languages> {
 }
 
 fn accepted(model: &Model, languages: &Languages) -> bool {
-    check(model, &Certificate::Languages(languages.clone()).into(), &|| false).is_ok()
+    check(model, &Certificate::Languages(languages.clone()), &|| false).is_ok()
 }
 
 /// The words that pass all automata of a target, of at most so many actions: enumerated one by one.
@@ -230,7 +231,7 @@ fn hostile_sizes_are_refused() {
     automata.extend((0..12).map(|_| wide(Direction::Backward)));
     let claim = Claim { name: "q".to_owned(), never: property.digest(), targets: vec![vec![automata]] };
     let forged = Languages { model: model.digest(), claims: vec![claim] };
-    let refused = check(&model, &Certificate::Languages(forged).into(), &|| false).unwrap_err();
+    let refused = check(&model, &Certificate::Languages(forged), &|| false).unwrap_err();
     assert!(refused.reason.contains("too many to check"), "{refused}");
 }
 
@@ -242,7 +243,7 @@ fn changed_traces_are_refused() {
         let model = small_model(&mut rng);
         let outcome = refine(&model, REFINEMENTS[0], 6);
         let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { continue };
-        let trace = refuted.trace().as_rendezvous().unwrap().clone();
+        let trace = rendezvous_trace(refuted.trace()).clone();
         assert_eq!(outcome.status(), Status::Unsafe);
         let mut seen = HashSet::new();
         for change in 0..8 {

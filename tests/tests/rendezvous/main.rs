@@ -12,11 +12,12 @@ mod languages;
 mod spade;
 mod views;
 
-use tepui::{Choice, Cores, Options, Policy, Refinement, self_check, verify_rendezvous};
+use tepui::{Cores, Facts, Options, Policy, RENDEZVOUS, Refinement};
 use tepui_core::{Budget, Outcome, Reason, Status, Verdict};
 use tepui_lang::rendezvous::read_rpds;
 use tepui_lang::source::Source;
 use tepui_model::rendezvous::Model;
+use tepui_tests::facade::{rendezvous_trace, self_check, verify};
 
 fn systems(usual: u64) -> std::ops::Range<u64> {
     0..std::env::var("TEPUI_RANDOM_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
@@ -24,21 +25,20 @@ fn systems(usual: u64) -> std::ops::Range<u64> {
 
 /// The languages alone, up to a length of words.
 fn refine(model: &Model, refinement: Refinement, longest: u32) -> Outcome {
-    run(model, Choice::Rendezvous, refinement, Some(longest))
+    run(model, &RENDEZVOUS, refinement, Some(longest))
 }
 
 /// An engine, whose answer must survive the independent check.
-fn run(model: &Model, engine: Choice, rendezvous: Refinement, longest: Option<u32>) -> Outcome {
+fn run(model: &Model, engine: &'static Facts, refinement: Refinement, longest: Option<u32>) -> Outcome {
     let bound_limit = longest.map(|longest| vec![longest]);
-    let options = Options { engine, rendezvous, bound_limit, cores: Cores::new(1), ..Options::default() };
-    let mut outcome = verify_rendezvous(model, &options, &Budget::unlimited());
+    let options = Options { engine, refinement, bound_limit, cores: Cores::new(1), ..Options::default() };
+    let mut outcome = verify(model, &options, &Budget::unlimited()).unwrap();
     for property in &outcome.properties {
         if let Verdict::Unknown(reason @ Reason::SelfCheckFailed(_)) = &property.verdict {
-            panic!("{engine:?}, {rendezvous:?}: {reason:?}\n{}", text(model));
+            panic!("{engine:?}, {refinement:?}: {reason:?}\n{}", text(model));
         }
     }
-    self_check(&model.clone().into(), &mut outcome)
-        .unwrap_or_else(|why| panic!("{rendezvous:?}: {why}\n{}", text(model)));
+    self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{refinement:?}: {why}\n{}", text(model)));
     outcome
 }
 
@@ -60,7 +60,7 @@ fn longest(outcome: &Outcome) -> u32 {
 /// How many actions the trace of the first property has, and its longest projection to a thread.
 fn word_lengths(model: &Model, outcome: &Outcome) -> Option<(u32, u32)> {
     let Verdict::Unsafe(refuted) = &outcome.properties[0].verdict else { return None };
-    let trace = refuted.trace().as_rendezvous().unwrap();
+    let trace = rendezvous_trace(refuted.trace());
     let mut projections = vec![0; model.threads().len()];
     let mut length = 0;
     for step in &trace.steps {

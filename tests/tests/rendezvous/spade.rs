@@ -1,6 +1,6 @@
 //! The corpus of SPADE files, if it is there: every row that is a set of pushdown threads, with every engine.
 
-use tepui::{Choice, Refinement};
+use tepui::{AUTO, RENDEZVOUS, Refinement};
 use tepui_core::Status;
 use tepui_lang::rendezvous::{print_rpds, read_rpds, read_spade};
 use tepui_lang::source::Source;
@@ -25,9 +25,9 @@ fn the_corpus_is_answered_as_expected() {
         }
         let model = parsed.unwrap().model;
         let expected = if fields[1].starts_with("REACHABLE") { Status::Unsafe } else { Status::Safe };
-        assert_eq!(run(&model, Choice::Auto, Refinement::default(), None).status(), expected, "{}", fields[0]);
-        assert_eq!(run(&model, Choice::Rendezvous, Refinement::default(), None).status(), expected, "{}", fields[0]);
-        let alone = run(&model, Choice::Rendezvous, Refinement::default(), Some(25));
+        assert_eq!(run(&model, &AUTO, Refinement::default(), None).status(), expected, "{}", fields[0]);
+        assert_eq!(run(&model, &RENDEZVOUS, Refinement::default(), None).status(), expected, "{}", fields[0]);
+        let alone = run(&model, &RENDEZVOUS, Refinement::default(), Some(25));
         assert!(unknown(&alone) || alone.status() == expected, "{}", fields[0]);
         // Printed in our own form, it is the same model.
         let printed = print_rpds(&model).unwrap();

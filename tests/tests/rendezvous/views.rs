@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use tepui::{Choice, Refinement};
+use tepui::{CLOSURE, Refinement};
 use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_cert::rendezvous::{Certificate, Frame, Views};
 use tepui_check::rendezvous::check;
@@ -15,7 +15,7 @@ use super::{run, systems, text};
 
 /// The proof that closure finds, if it finds one.
 fn views(model: &Model) -> Option<Views> {
-    let outcome = run(model, Choice::Closure, Refinement::default(), Some(5));
+    let outcome = run(model, &CLOSURE, Refinement::default(), Some(5));
     match &outcome.evidence()?.certificate {
         tepui_cert::Certificate::Rendezvous(Certificate::Views(views)) => Some(views.clone()),
         _ => None,
@@ -23,7 +23,7 @@ fn views(model: &Model) -> Option<Views> {
 }
 
 fn accepted(model: &Model, views: &Views) -> bool {
-    check(model, &Certificate::Views(views.clone()).into(), &|| false).is_ok()
+    check(model, &Certificate::Views(views.clone()), &|| false).is_ok()
 }
 
 /// A control state and the topmost symbols, `None` for the floor.

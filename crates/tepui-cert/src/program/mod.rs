@@ -9,6 +9,7 @@
 //! certificate: the checker takes them from the interpreter.
 
 mod read;
+mod trace;
 mod write;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use tepui_model::program::Property;
 use tepui_model::program::step::{Frame, Stage, Value};
 
 use crate::pushdown::{Lemma, Regular};
+pub use trace::Trace;
 
 /// A proof about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +57,14 @@ pub type Positions = BTreeMap<usize, Vec<usize>>;
 impl Certificate {
     /// The first line.
     pub const HEAD: &'static str = "tepui certificate of a program 1";
+
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[Self::HEAD];
+
+    /// The program that the proof is about.
+    pub fn model(&self) -> Digest {
+        self.program
+    }
 }
 
 /// The words for what a frame does.

@@ -36,6 +36,16 @@ pub struct Certificate {
 
 pub(super) const HEAD: &str = "tepui certificate 1";
 
+impl Certificate {
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[HEAD];
+
+    /// The model that the proof is about.
+    pub fn model(&self) -> Digest {
+        self.model
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{LemmaThread, Rows};

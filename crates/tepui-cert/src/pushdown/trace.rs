@@ -39,6 +39,14 @@ pub struct Trace {
 const HEAD: &str = "tepui trace 1";
 
 impl Trace {
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[HEAD];
+
+    /// The model that takes the steps.
+    pub fn model(&self) -> Digest {
+        self.model
+    }
+
     /// The last state.
     pub fn last(&self) -> &State {
         self.steps.last().map_or(&self.start, |step| &step.after)
@@ -46,12 +54,11 @@ impl Trace {
 
     /// How many contexts the trace has: maximal runs of steps of one thread.
     pub fn contexts(&self) -> u32 {
-        let switches = self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count();
-        u32::try_from(switches + usize::from(!self.steps.is_empty())).unwrap_or(u32::MAX)
+        crate::contexts(self.steps.iter().map(|step| step.thread))
     }
 
     /// The text form. `comment` says something for people about a step; it ends up behind a `#`.
-    pub fn to_text(&self, comment: impl Fn(&Step) -> String) -> String {
+    pub fn to_text(&self, mut comment: impl FnMut(&Step) -> String) -> String {
         let mut out = format!("{HEAD}\nmodel {}\n", self.model);
         write_property(&mut out, &self.property);
         let _ = writeln!(out, "start {}", state_text(&self.start));

@@ -33,13 +33,15 @@ impl Certificate {
         }
     }
 
-    /// Reads the text form, unless its first line tells that it is of another kind.
-    pub fn from_text(text: &str) -> Option<Result<Self, Unreadable>> {
-        let starts = |head: &str| text.trim_start().starts_with(head);
-        if starts(Languages::HEAD) {
-            return Some(Languages::from_text(text).map(Self::Languages));
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[Languages::HEAD, Views::HEAD];
+
+    /// Reads the text form; the first line tells which it is.
+    pub fn from_text(text: &str) -> Result<Self, Unreadable> {
+        if crate::starts_with(text, &[Views::HEAD]) {
+            return Views::from_text(text).map(Self::Views);
         }
-        starts(Views::HEAD).then(|| Views::from_text(text).map(Self::Views))
+        Languages::from_text(text).map(Self::Languages)
     }
 
     /// The model that the proof is about.

@@ -41,6 +41,14 @@ impl Trace {
     /// The first line.
     pub const HEAD: &str = "tepui trace of rendezvous 1";
 
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[Self::HEAD];
+
+    /// The model that takes the steps.
+    pub fn model(&self) -> Digest {
+        self.model
+    }
+
     /// The last state.
     pub fn last(&self) -> &State {
         self.steps.last().map_or(&self.start, |step| &step.after)
@@ -48,10 +56,8 @@ impl Trace {
 
     /// How many contexts the trace has: maximal runs of steps of the same threads.
     pub fn contexts(&self) -> u32 {
-        let same =
-            |one: &Step, other: &Step| one.moves.iter().map(|m| m.thread).eq(other.moves.iter().map(|m| m.thread));
-        let switches = self.steps.windows(2).filter(|pair| !same(&pair[0], &pair[1])).count();
-        u32::try_from(switches + usize::from(!self.steps.is_empty())).unwrap_or(u32::MAX)
+        let threads = |step: &Step| step.moves.iter().map(|own| own.thread).collect::<Vec<_>>();
+        crate::contexts(self.steps.iter().map(threads))
     }
 
     /// The text form. `comment` says something for people about a step; it ends up behind a `#`.

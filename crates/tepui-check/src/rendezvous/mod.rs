@@ -11,8 +11,7 @@ mod replay;
 mod show;
 mod views;
 
-use tepui_cert::Certificate;
-use tepui_cert::rendezvous::{self, Automaton, Claim, Languages};
+use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Languages};
 use tepui_model::rendezvous::{LocalSet, Model, Property};
 
 use crate::{Accepted, Rejected};
@@ -27,15 +26,8 @@ const STOPPED: &str = "a limit was reached here";
 /// Decides whether a certificate proves every property of a model. From time to time it is asked whether to stop.
 pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
     match certificate {
-        Certificate::Program(_) => Err(Rejected::new("model", "the certificate is about a program")),
-        Certificate::Pushdown(_) => Err(Rejected::new(
-            "model",
-            "the certificate is about a pushdown system; if it is one of the product of these threads, as older versions wrote them, verify the model again",
-        )),
-        Certificate::Rendezvous(rendezvous::Certificate::Views(views)) => views::check(model, views, stop),
-        Certificate::Rendezvous(rendezvous::Certificate::Languages(languages)) => {
-            check_languages(model, languages, stop)
-        }
+        Certificate::Views(views) => views::check(model, views, stop),
+        Certificate::Languages(languages) => check_languages(model, languages, stop),
     }
 }
 

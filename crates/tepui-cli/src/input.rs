@@ -1,0 +1,200 @@
+//! Finding and reading a model with everything that belongs to it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use tepui::diagnostic::{Diagnostic, Severity};
+use tepui::source::Source;
+use tepui::{Dialect, Error, Input, Problem, Reading};
+use tepui_report::count;
+use tepui_report::diagnostics::render;
+use tepui_report::human::quoted;
+
+use super::args::{DialectName, ModelArgs};
+use super::{complain, shown};
+
+/// Input that was refused, with the explanation for the user.
+#[derive(Debug)]
+pub(crate) struct BadInput {
+    pub(crate) rendered: String,
+}
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.rendered)
+    }
+}
+
+impl std::error::Error for BadInput {}
+
+/// The most warnings that are printed before a run.
+const MOST_WARNINGS: usize = 5;
+
+/// A problem that was read.
+pub(crate) struct Loaded {
+    pub(crate) problem: Problem,
+    /// The rendered warnings.
+    pub(crate) warnings: Vec<String>,
+    /// The rendered notes, which are of interest only to those who ask about the model.
+    pub(crate) notes: Vec<String>,
+    /// The warnings in one line each.
+    pub(crate) warning_lines: Vec<String>,
+    /// The file and the options that select what is verified, for a shell.
+    pub(crate) again: String,
+    /// Whether it is asked for all views instead of properties.
+    pub(crate) all_views: bool,
+    /// The model's file as the user gave it.
+    pub(crate) file: String,
+    /// The files that were read, the model's first.
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+/// Reads a problem, restricted to the properties that were asked for.
+pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
+    let mut inputs = vec![args.model.clone()];
+    let main = read(&args.model)?;
+    let given: Vec<_> = args.given().into_iter().chain(matching.map(|_| "--matching")).collect();
+    tepui::require_fitting(&main.name, &given)?;
+    let companions = companions(&args.model);
+    let mut beside = |number: usize| -> Result<Option<Source>> {
+        let Some(path) = companions.map(|names| args.model.with_extension(names[number])) else { return Ok(None) };
+        if !path.exists() {
+            return Ok(None);
+        }
+        let source = read(&path)?;
+        inputs.push(path);
+        Ok(Some(source))
+    };
+    let init = text_or_file(args.init.as_deref(), "--init")?.map_or_else(|| beside(0), |source| Ok(Some(source)))?;
+    let target =
+        text_or_file(args.target.as_deref(), "--target")?.map_or_else(|| beside(1), |source| Ok(Some(source)))?;
+    // A text that is no file's name does no harm among the files.
+    inputs.extend([&args.init, &args.target].into_iter().flatten().map(PathBuf::from).filter(|path| path.is_file()));
+    inputs.extend(matching.map(Path::to_owned));
+    let matching = matching.map(read).transpose()?;
+    let file = main.name.clone();
+    let problem = Problem::read(&Input { main, init, target, matching }, &args.reading()).map_err(refused)?;
+    let said = |severity: fn(Severity) -> bool| {
+        problem.diagnostics.iter().filter(move |diagnostic| severity(diagnostic.severity))
+    };
+    let sources: Vec<_> = problem.sources.iter().map(Option::as_ref).collect();
+    let one = |diagnostic: &Diagnostic| render(std::slice::from_ref(diagnostic), &sources);
+    Ok(Loaded {
+        warnings: said(|severity| severity != Severity::Note).map(one).collect(),
+        notes: said(|severity| severity == Severity::Note).map(one).collect(),
+        warning_lines: said(|severity| severity != Severity::Note).map(|warning| line(warning, &sources)).collect(),
+        again: again(args),
+        all_views: args.all_views,
+        file,
+        inputs,
+        problem,
+    })
+}
+
+/// The extensions of files that belong to a model of its language, if they stand beside it.
+fn companions(model: &Path) -> Option<[&'static str; 2]> {
+    let extension = model.extension()?.to_str()?;
+    tepui::languages().find(|language| language.extension.eq_ignore_ascii_case(extension))?.companions
+}
+
+/// A diagnostic in one line.
+fn line(diagnostic: &Diagnostic, sources: &[Option<&Source>]) -> String {
+    let Some(source) = sources.get(diagnostic.source).copied().flatten() else { return diagnostic.message.clone() };
+    let (line, column) = source.position(diagnostic.span.start);
+    format!("{}:{line}:{column}: {}", source.name, diagnostic.message)
+}
+
+/// What is wrong with a text is shown with its place.
+fn refused(error: Error) -> anyhow::Error {
+    match error {
+        Error::Refused { diagnostics, sources } => {
+            let sources: Vec<_> = sources.iter().map(Option::as_ref).collect();
+            let errors = count(diagnostics.len() as u64, "error");
+            BadInput { rendered: format!("{}\n{errors}\n", render(&diagnostics, &sources)) }.into()
+        }
+        other => other.into(),
+    }
+}
+
+impl Loaded {
+    /// Whether there is a question: a property, or which views there are.
+    pub(crate) fn asks_something(&self) -> bool {
+        self.all_views || !self.problem.asked().is_empty()
+    }
+
+    /// Prints the warnings: an answer may be worth less than it seems.
+    pub(crate) fn warn(&self) {
+        self.warnings.iter().take(MOST_WARNINGS).for_each(|warning| complain(warning));
+        if let more @ 1.. = self.warnings.len().saturating_sub(MOST_WARNINGS) {
+            complain(&format!("... and {}\n", count(more as u64, "more warning")));
+        }
+    }
+}
+
+/// The file and the options that select what is verified, for a shell.
+pub(crate) fn again(args: &ModelArgs) -> String {
+    let mut words = vec![args.model.display().to_string()];
+    let options = [("--init", &args.init), ("--target", &args.target)];
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?])).flatten());
+    words.extend(args.property.iter().flat_map(|name| ["--property".to_owned(), name.clone()]));
+    words.extend(args.all_views.then(|| "--all-views".to_owned()));
+    let program = &args.program;
+    words.extend(program.label.iter().flat_map(|label| ["--label".to_owned(), label.clone()]));
+    words.extend(program.deadlock.then(|| "--deadlock".to_owned()));
+    words.extend(program.no_reduction.then(|| "--no-reduction".to_owned()));
+    words.extend(program.max_threads.iter().flat_map(|most| ["--max-threads".to_owned(), most.to_string()]));
+    let dialect = program.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
+    words.extend(dialect.iter().flat_map(|dialect| ["--dialect".to_owned(), dialect.get_name().to_owned()]));
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+impl ModelArgs {
+    /// How the text is to be read.
+    fn reading(&self) -> Reading {
+        let program = &self.program;
+        Reading {
+            properties: self.property.clone(),
+            all_views: self.all_views,
+            dialect: program.dialect.map(|name| match name {
+                DialectName::Tepui => Dialect::Tepui,
+                DialectName::Satabs => Dialect::Satabs,
+                DialectName::Boppo => Dialect::Boppo,
+                DialectName::Getafix => Dialect::Getafix,
+            }),
+            labels: program.label.clone(),
+            deadlock: program.deadlock,
+            max_threads: program.max_threads,
+            no_reduction: program.no_reduction,
+        }
+    }
+
+    /// The options that were given and may not make sense for the model.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let program = &self.program;
+        let options = [
+            ("--init", self.init.is_some()),
+            ("--target", self.target.is_some()),
+            ("--all-views", self.all_views),
+            ("--dialect", program.dialect.is_some()),
+            ("--label", !program.label.is_empty()),
+            ("--deadlock", program.deadlock),
+            ("--max-threads", program.max_threads.is_some()),
+            ("--no-reduction", program.no_reduction),
+        ];
+        options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
+    }
+}
+
+fn read(path: &Path) -> Result<Source> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
+    Ok(Source::new(path.display().to_string(), &bytes))
+}
+
+/// What an option gives: the content of a file, or a text.
+fn text_or_file(given: Option<&str>, option: &str) -> Result<Option<Source>> {
+    match given {
+        Some(given) if Path::new(given).is_file() => read(Path::new(given)).map(Some),
+        given => Ok(given.map(|given| Source::new(option, given.as_bytes()))),
+    }
+}

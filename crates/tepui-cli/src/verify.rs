@@ -1,0 +1,305 @@
+//! `tepui verify` and `tepui explore`.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use tepui::{
+    AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
+    Problem, Reason, Refinement, Status, Story, Verdict,
+};
+use tepui_report::Report;
+
+use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, ModelArgs, Resource, RunArgs, VerifyArgs};
+use super::input::{Loaded, again, load};
+use super::limits::{Limits, Watch, while_watched};
+use super::{Exit, evidence, output, print, shown};
+
+/// Runs `tepui verify`.
+pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
+    let clock = Clock::start(&args.run);
+    let loaded = match clock.load(&args.model, args.matching.as_deref())? {
+        Ok(loaded) => loaded,
+        Err(limit) => return clock.unread(&args.model, &args.run, limit),
+    };
+    let engine = args.run.chosen();
+    let given = [
+        ("--call-return", args.call_return.is_some()),
+        ("--minimal", args.minimal.is_some()),
+        ("--z-depth", args.z_depth > 1),
+        ("--closure-every-iteration", args.closure_every_iteration),
+        ("--invariant", args.invariant),
+    ];
+    require_fitting(&loaded, &args.run, engine, &given)?;
+    if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
+        bail!("--minimal with --view-depth is only for --minimal=delays: the context engines see one symbol");
+    }
+    let options = Options {
+        minimal: args.minimal.map(|resource| match resource {
+            Resource::Contexts => Minimal::Contexts,
+            Resource::Delays => Minimal::Delays,
+        }),
+        stop_at_first: args.stop_at_first,
+        test_always: args.closure_every_iteration,
+        bound_limit: args.bound_limit.map(|limit| vec![limit]),
+        z_depth: usize::from(args.z_depth),
+        invariant: args.invariant,
+        call_return: args.call_return.map(call_return),
+        ..base_options(&args.run, engine)
+    };
+    run(clock, &loaded, &args.run, &options, args.certificate.as_deref())
+}
+
+fn call_return(name: CallReturnName) -> CallReturn {
+    match name {
+        CallReturnName::Plain => CallReturn::Plain,
+        CallReturnName::Local => CallReturn::Local,
+        CallReturnName::Live => CallReturn::Live,
+    }
+}
+
+/// Runs `tepui explore`.
+pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
+    let clock = Clock::start(&args.run);
+    let loaded = match clock.load(&args.model, None)? {
+        Ok(loaded) => loaded,
+        Err(limit) => return clock.unread(&args.model, &args.run, limit),
+    };
+    require_fitting(&loaded, &args.run, args.run.chosen(), &[("--rounds", args.rounds.is_some())])?;
+    let limit = match (args.bound, args.rounds, args.delays) {
+        (Some(bound), ..) => vec![bound],
+        (None, Some(rounds), Some(delays)) => vec![rounds, delays],
+        _ => bail!("give --bound K, or --rounds R and --delays D: exploration needs a bound"),
+    };
+    // Without a choice, the engine is one whose bound limits schedules.
+    let chosen = args.run.chosen();
+    let engine = if *chosen != AUTO {
+        chosen
+    } else if args.rounds.is_some() {
+        &DELAYS
+    } else {
+        loaded.problem.bounded_engine()
+    };
+    let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine) };
+    run(clock, &loaded, &args.run, &options, None)
+}
+
+fn base_options(args: &RunArgs, engine: &'static Facts) -> Options {
+    let defaults = Options::default();
+    Options {
+        engine,
+        // More threads than cores would only get in each other's way.
+        cores: args
+            .threads
+            .map_or(defaults.cores, |threads| Cores::new(usize::from(threads).min(defaults.cores.threads.max(2)))),
+        list_views: args.views.is_some(),
+        view_depth: usize::from(args.view_depth),
+        symmetry: !args.no_symmetry,
+        from_scratch: args.no_frontier,
+        refinement: refinement(args),
+        self_check: args.self_check,
+        ..defaults
+    }
+}
+
+fn refinement(args: &RunArgs) -> Refinement {
+    let defaults = Refinement::default();
+    Refinement {
+        policy: args.chosen_policy().unwrap_or(defaults.policy),
+        abstraction: match args.abstraction {
+            None => defaults.abstraction,
+            Some(AbstractionName::Prefix) => Abstraction::Prefix,
+            Some(AbstractionName::Suffix) => Abstraction::Suffix,
+            Some(AbstractionName::Bifix) => Abstraction::Bifix,
+        },
+        shuffle_first: args.shuffle_first,
+    }
+}
+
+/// Refuses an engine and options that mean nothing to the model or to the engine.
+fn require_fitting(
+    loaded: &Loaded,
+    args: &RunArgs,
+    engine: &'static Facts,
+    others: &[(&'static str, bool)],
+) -> Result<()> {
+    let given = [
+        ("--policy", args.policy.is_some()),
+        ("--abstraction", args.abstraction.is_some()),
+        ("--shuffle-first", args.shuffle_first),
+        ("--no-frontier", args.no_frontier),
+        ("--views", args.views.is_some()),
+        ("--view-depth", args.view_depth > 1),
+        ("--stacks", args.stacks),
+    ];
+    let given = given.iter().chain(others).filter(|(_, given)| *given).map(|(option, _)| *option);
+    Ok(loaded.problem.require_fitting(&loaded.file, engine, &given.collect::<Vec<_>>())?)
+}
+
+/// What reading may take when a limit is reached: what is short is read, so that there is something to speak of.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The limits of a run. They hold from the first byte that is read.
+struct Clock {
+    start: Instant,
+    budget: Budget,
+    watch: Watch,
+}
+
+impl Clock {
+    fn start(args: &RunArgs) -> Self {
+        let budget = args.work.map_or_else(Budget::unlimited, |work| Budget::unlimited().with_work(work));
+        let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
+        Self { start: Instant::now(), budget, watch }
+    }
+
+    /// Reads a model, unless a limit is reached before.
+    fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Loaded, Limit>> {
+        let (model, matching) = (model.clone(), matching.map(Path::to_owned));
+        match while_watched(&self.budget, GRACE, move |_| load(&model, matching.as_deref())) {
+            Ok(loaded) => loaded.map(Ok),
+            Err(limit) => Ok(Err(limit)),
+        }
+    }
+
+    /// Says that a limit was reached before the model was read.
+    fn unread(self, model: &ModelArgs, args: &RunArgs, limit: Limit) -> Result<Exit> {
+        let (file, again) = (model.model.display().to_string(), again(model));
+        let outcome = nothing_known(&Reason::Limit(limit));
+        let report = Report {
+            seconds: self.start.elapsed().as_secs_f64(),
+            peak_memory_bytes: self.watch.peak_memory(),
+            asked: (false, args.trace.is_some()),
+            ..Report::new(&file, &again, &outcome)
+        };
+        drop(self.watch);
+        say(&report, args.format)?;
+        Ok(Exit::Unknown)
+    }
+}
+
+/// Prints a report.
+fn say(report: &Report<'_>, format: Format) -> Result<()> {
+    let text = match format {
+        Format::Human => tepui_report::human::render(report),
+        Format::Json => tepui_report::json::render(report) + "\n",
+    };
+    Ok(print(&text)?)
+}
+
+/// Runs the engines and reports.
+fn run(
+    Clock { start, budget, watch }: Clock,
+    loaded: &Loaded,
+    args: &RunArgs,
+    options: &Options,
+    certificate: Option<&Path>,
+) -> Result<Exit> {
+    let problem = &loaded.problem;
+    let outputs = [certificate, args.trace.as_deref(), args.views.as_deref()];
+    output::prepare(&loaded.inputs, &outputs.into_iter().flatten().map(Path::to_owned).collect::<Vec<_>>())?;
+    watch.pause(|| loaded.warn());
+    let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !options.invariant;
+    let answer = match asks_nothing {
+        true => {
+            let (outcome, about) = (nothing_known(&Reason::NothingAsked), problem.about(&budget));
+            Answer { outcome, about, invariant: None, violating: Vec::new() }
+        }
+        false => tepui::verify(problem, options, &budget)?,
+    };
+    let Answer { outcome, about, invariant, violating } = &answer;
+    let peak_memory_bytes = watch.peak_memory();
+    drop(watch);
+    let seconds = start.elapsed().as_secs_f64();
+    let detail =
+        if args.format == Format::Json || is_json(args.trace.as_deref()) { Detail::Full } else { Detail::Short };
+    let stories: Vec<_> = outcome.properties.iter().map(|property| story(problem, &property.verdict, detail)).collect();
+    let written = write_files(problem, args, certificate, outcome, &stories);
+    let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
+    let asked = (certificate.is_some(), args.trace.is_some());
+    let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
+    let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
+    let views = path(args.views.as_deref());
+    let advice = problem.advice(outcome);
+    let report = Report {
+        violating,
+        about: about.as_ref(),
+        digest: Some(problem.digest().to_string()),
+        open: problem.asked().is_empty(),
+        ask: problem.how_to_ask(),
+        advice: &advice,
+        invariant: invariant.as_ref(),
+        asked_invariant: options.invariant,
+        stories: &stories,
+        stacks: args.stacks,
+        warnings: &loaded.warning_lines,
+        views: views.as_deref(),
+        asked: if written.is_ok() { asked } else { (false, false) },
+        seconds,
+        peak_memory_bytes,
+        certificate: certificate.as_deref(),
+        trace: trace.as_deref(),
+        self_checked: args.self_check,
+        proving: options.prove,
+        ..Report::new(&loaded.file, &loaded.again, outcome)
+    };
+    say(&report, args.format)?;
+    written?;
+    Ok(match outcome.status() {
+        Status::Safe => Exit::Good,
+        Status::Unsafe => Exit::Bad,
+        Status::Unknown => Exit::Unknown,
+    })
+}
+
+/// The execution that violates a property.
+fn story(problem: &Problem, verdict: &Verdict, detail: Detail) -> Option<Story> {
+    match verdict {
+        Verdict::Unsafe(refuted) => Some(problem.tell(refuted.trace(), detail)),
+        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+    }
+}
+
+/// What is known where no engine was asked.
+fn nothing_known(why: &Reason) -> Outcome {
+    Outcome::without_answer(&NONE, &["views".to_owned()], why)
+}
+
+/// No engine.
+static NONE: Facts = Facts::unbounded("none", &["symbols"]);
+
+fn is_json(path: Option<&Path>) -> bool {
+    path.and_then(Path::extension).is_some_and(|extension| extension == "json")
+}
+
+fn write_files(
+    problem: &Problem,
+    args: &RunArgs,
+    certificate: Option<&Path>,
+    outcome: &Outcome,
+    stories: &[Option<Story>],
+) -> Result<()> {
+    if let (Some(path), Some(evidence)) = (certificate, outcome.evidence()) {
+        evidence::write(path, &evidence.certificate.to_text())?;
+    }
+    if let Some(path) = args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe) {
+        let text = |verdict: &Verdict| match verdict {
+            Verdict::Unsafe(refuted) => Some(problem.trace_text(refuted.trace())),
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        };
+        let traces: String = match is_json(Some(path)) {
+            true => tepui_report::json::traces(outcome, stories),
+            false => outcome.properties.iter().filter_map(|property| text(&property.verdict)).collect(),
+        };
+        evidence::write(path, &traces)?;
+    }
+    if let Some(path) = &args.views {
+        evidence::write(path, &outcome.views.iter().map(|view| format!("{view}\n")).collect::<String>())?;
+    }
+    Ok(())
+}
+
+/// Reads a whole file as text.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)))
+}

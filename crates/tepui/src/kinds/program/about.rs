@@ -1,0 +1,121 @@
+//! What an answer about a program is about: which threads, which memory, what no execution reaches, and whether it can get
+//! stuck, which nobody asked.
+
+use tepui_core::{About, Budget, Outcome, Status, Unreached};
+use tepui_lang::boolean::{Compiled, DEADLOCK, print_head};
+use tepui_model::program::{Action, Goal, Program, Property};
+
+use super::{BooleanProgram, Compiling, search};
+use crate::Options;
+
+/// How much work it may cost to look for deadlocks that nobody asked for: some hundredths of a second at most.
+const DEADLOCK_WORK: u64 = 20_000;
+
+/// The most rules of a model for which that is done: compiling it again is no work, but takes time.
+const DEADLOCK_RULES: usize = 4_000;
+
+/// Threads that are named of many.
+const NAMED: usize = 8;
+
+impl BooleanProgram {
+    /// What an answer is about; `unreached` are the positions at which a proof shows that no thread ever stands.
+    pub(super) fn about_answer(
+        &self,
+        compiled: &Compiled,
+        outcome: &Outcome,
+        unreached: &[(usize, usize)],
+        budget: &Budget,
+    ) -> About {
+        let properties = self.compiling.properties(&self.program);
+        let look = !self.compiling.deadlock && outcome.conclusive();
+        About {
+            threads: threads(compiled),
+            unreached: self.unreached(&properties, unreached),
+            vacuous: vacuous(&properties, outcome, unreached),
+            stuck: if look { self.stuck(Some(compiled), budget) } else { None },
+        }
+    }
+
+    /// Stretches of statements that no execution reaches.
+    fn unreached(&self, properties: &[Property], unreached: &[(usize, usize)]) -> Vec<Unreached> {
+        // That a label is not reached is what was asked for.
+        let goals = || properties.iter().flat_map(|property| &property.never);
+        let asked = |place: &&(usize, usize)| !goals().any(|goal| *goal == Goal::Reached(place.0, place.1));
+        let mut stretches: Vec<Unreached> = Vec::new();
+        for &(procedure, position) in unreached.iter().filter(asked) {
+            let name = &self.program.procedures[procedure].name;
+            let statement = &self.program.procedures[procedure].statements[position];
+            let line = self.source.position(statement.text.0 as usize).0;
+            match stretches.last_mut() {
+                Some(last) if last.procedure == *name && line <= last.lines.1 + 1 => last.lines.1 = line,
+                _ => stretches.push(Unreached {
+                    procedure: name.clone(),
+                    lines: (line, line),
+                    statement: print_head(&self.program, procedure, position),
+                }),
+            }
+        }
+        stretches
+    }
+
+    /// Whether the program is found to get stuck without much ado.
+    pub(super) fn stuck(&self, compiled: Option<&Compiled>, budget: &Budget) -> Option<bool> {
+        if !may_block(&self.program) {
+            return Some(false);
+        }
+        let rules =
+            |compiled: &Compiled| -> usize { compiled.model.threads().iter().map(|thread| thread.rules.len()).sum() };
+        if compiled.is_some_and(|compiled| rules(compiled) > DEADLOCK_RULES) {
+            return None;
+        }
+        let max_threads = self.compiling.max_threads.min(3);
+        let properties = vec![DEADLOCK.to_owned()];
+        // A warning is a claim, and must hold of the program itself. That there is none claims nothing.
+        let without_proofs = true;
+        let compiling = Compiling { deadlock: true, max_threads, properties, without_proofs, ..self.compiling.clone() };
+        let budget = &budget.with_work(DEADLOCK_WORK);
+        let (outcome, _) = search(&self.program, &compiling, &Options::default(), budget).ok()?;
+        let property = outcome.properties.iter().find(|property| property.name == DEADLOCK)?;
+        (property.verdict.status() == Status::Unsafe).then_some(true)
+    }
+}
+
+/// Properties that hold only because what they forbid stands where no execution comes.
+fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usize)]) -> Vec<String> {
+    let empty =
+        |goal: &Goal| matches!(*goal, Goal::Failure(procedure, position) if unreached.contains(&(procedure, position)));
+    let vacuous = |property: &&Property| {
+        !property.never.is_empty() && property.never.iter().all(empty) && outcome.is_safe(&property.name)
+    };
+    properties.iter().filter(vacuous).map(|property| property.name.clone()).collect()
+}
+
+/// The threads of a program, in words.
+fn threads(compiled: &Compiled) -> String {
+    let threads = compiled.model.threads();
+    match (compiled.legend.creates_threads(), threads) {
+        (true, all) => format!("as many threads as it starts, at most {} at the same time", all.len()),
+        (false, [one]) => format!("one thread ({})", one.name),
+        (false, all) => {
+            let shown: Vec<_> = all.iter().take(NAMED).map(|thread| thread.name.as_str()).collect();
+            let more = if all.len() > shown.len() { ", ..." } else { "" };
+            format!("{} threads ({}{more})", all.len(), shown.join(", "))
+        }
+    }
+}
+
+/// Whether a thread of a program may have to wait.
+fn may_block(program: &Program) -> bool {
+    let statements = program.procedures.iter().flat_map(|procedure| &procedure.statements);
+    program.procedures.iter().any(|procedure| procedure.enforced.is_some())
+        || statements.into_iter().any(|statement| {
+            matches!(
+                statement.action,
+                Action::Assume(_)
+                    | Action::Wait(_)
+                    | Action::Lock(_)
+                    | Action::Sleep
+                    | Action::Assign { constraint: Some(_), .. }
+            )
+        })
+}

@@ -1,0 +1,226 @@
+//! Programs that create threads.
+//!
+//! The number of places for threads is a bound like any other: [`Creating`] is an engine that the driver raises. It holds
+//! an engine for the present number and hands on its rounds. When places are never wanting, the answer is for any number.
+
+use std::sync::Arc;
+
+use tepui_cert::Trace;
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Round, Stop};
+use tepui_lang::boolean::{Compiled, THREAD_LIMIT, Uncompiled};
+use tepui_model::program::Program;
+
+use super::way_back::ToSource;
+use super::{Compiling, pairs, unanswered};
+use crate::Options;
+use crate::kinds::pushdown::{Setup, with_some_property};
+
+/// The number of threads is the bound.
+static CREATING: Facts = Facts {
+    restarts: true,
+    at_limit: [
+        "the limit of threads at the same time was reached",
+        "--max-threads N looks at more threads at the same time",
+    ],
+    ..Facts::new("auto", &["threads"])
+};
+
+/// The same, where the engine inside is bounded as well.
+static CREATING_WITHIN_BOUNDS: Facts = Facts { explored: "explored up to the bound, with up to {}", ..CREATING };
+
+/// An engine whose bound is the number of threads that there may be at the same time: it holds an engine for the present
+/// number, and hands on its rounds. Properties that are violated with fewer threads are not asked for again.
+pub(super) struct Creating<'a> {
+    program: &'a Arc<Program>,
+    compiling: &'a Compiling,
+    options: &'a Options,
+    properties: Vec<String>,
+    places: u32,
+    model: Option<Model>,
+    /// For each property whether there is a trace.
+    traced: Vec<bool>,
+    /// Why there is no model with more places.
+    pub(super) failed: Option<Uncompiled>,
+}
+
+/// The model with the present number of places.
+struct Model {
+    engine: Box<dyn Engine>,
+    compiled: Arc<Compiled>,
+    /// The last round.
+    last: Option<Round>,
+    /// Whether all is known about this number.
+    done: bool,
+    /// Where threads are started for which there are no places, if that happens.
+    full: Option<Full>,
+}
+
+/// More threads are wanted than there are places; at which line, if that is known.
+#[derive(Clone, Copy)]
+struct Full(Option<u32>);
+
+impl Model {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.compiled.model.properties().iter().map(|property| &property.name)
+    }
+
+    /// Notes that there are too few places, if the round shows it.
+    fn look_for_more(&mut self, round: &Round, budget: &mut Budget) {
+        let Some(own) = self.names().position(|name| name == THREAD_LIMIT) else { return };
+        if self.full.is_some() || !round.violated.contains(&own) {
+            return;
+        }
+        let trace = budget.with_grace(|budget| self.engine.trace(own, budget));
+        let line = trace.ok().and_then(|(trace, _)| {
+            let Trace::Pushdown(trace) = trace else { return None };
+            let step = trace.steps.last()?;
+            Some(self.compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
+        });
+        self.full = Some(Full(line));
+    }
+}
+
+impl<'a> Creating<'a> {
+    pub(super) fn new(
+        program: &'a Arc<Program>,
+        compiling: &'a Compiling,
+        options: &'a Options,
+        properties: Vec<String>,
+    ) -> Self {
+        let traced = vec![false; properties.len()];
+        Self { program, compiling, options, properties, places: 0, model: None, traced, failed: None }
+    }
+
+    /// The engine inside, and the model that it works on.
+    pub(super) fn inside(&self) -> Option<(&'static Facts, &Arc<Compiled>)> {
+        self.model.as_ref().map(|model| (model.engine.facts(), &model.compiled))
+    }
+
+    /// The model with the places that there are now, and the properties that are open.
+    fn compile(&self, budget: &Budget) -> Result<Compiled, Uncompiled> {
+        let stop = || budget.clone().look().is_err();
+        let Compiled { model, legend } = self.compiling.compile(self.program, self.places, &stop)?;
+        let violated =
+            |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
+        let open = model.properties().iter().filter(|property| !violated(&property.name)).cloned().collect();
+        let model = model.with_properties(open).map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
+        Ok(Compiled { model, legend })
+    }
+
+    /// Goes on to the next number.
+    fn raise(&mut self, budget: &Budget) -> Result<(), Stop> {
+        self.places += 1;
+        let compiled = self.compile(budget).map_err(|why| {
+            let stop = unanswered(&why, budget);
+            self.failed = Some(why);
+            stop
+        })?;
+        let compiled = Arc::new(compiled);
+        let way_back = ToSource::new(self.program, self.compiling, &compiled);
+        let wrap = way_back.wrap();
+        let setup = Setup::new(&with_some_property(&compiled.model), self.options, budget, &wrap);
+        let setup = setup.map(|setup| setup.with_pairs(pairs(&compiled, self.options)));
+        let engine = setup.and_then(|setup| setup.chosen()).map_err(|refused| refused.stop)?;
+        self.model = Some(Model { engine, compiled, last: None, done: false, full: None });
+        Ok(())
+    }
+
+    fn bound(&self, places: u32) -> Bound {
+        CREATING.bound(&[places])
+    }
+
+    fn own_facts(&self) -> &'static Facts {
+        if self.options.prove { &CREATING } else { &CREATING_WITHIN_BOUNDS }
+    }
+
+    fn wants_more(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.full.is_some())
+    }
+
+    /// A round of the engine inside, as one about the program.
+    fn told(&self, round: Round, again: bool) -> Round {
+        let inside: Vec<&String> = self.model.iter().flat_map(Model::names).collect();
+        let violated = |number: &usize| {
+            self.traced[*number]
+                || round.violated.iter().any(|&own| inside.get(own) == Some(&&self.properties[*number]))
+        };
+        Round {
+            by: self.own_facts(),
+            bound: self.bound(self.places),
+            violated: (0..self.properties.len()).filter(violated).collect(),
+            exhausted: round.exhausted && !self.wants_more(),
+            test_due: round.test_due && !self.wants_more(),
+            again,
+            ..round
+        }
+    }
+}
+
+impl Engine for Creating<'_> {
+    fn facts(&self) -> &'static Facts {
+        self.own_facts()
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        let more = self.model.as_ref().is_none_or(|model| model.done);
+        Some(self.bound(self.places + u32::from(more)))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        if self.model.as_ref().is_none_or(|model| model.done) {
+            self.raise(budget)?;
+        }
+        let (prove, limit) = (self.options.prove, self.options.bound_limit.as_deref());
+        let Some(model) = &mut self.model else { return Err(Stop::defect("there is no model")) };
+        if limit.zip(model.engine.next_bound()).is_some_and(|(limit, bound)| bound.exceeds(limit)) {
+            // Bounded exploration goes on with more threads.
+            let last = model.last.clone().filter(|_| !prove).ok_or(Stop::Limit(Limit::Bound))?;
+            model.done = true;
+            return Ok(self.told(last, true));
+        }
+        let round = model.engine.explore(budget)?;
+        model.look_for_more(&round, budget);
+        let closed = match prove && model.full.is_some() && round.test_due {
+            true => model.engine.converged(budget)?.is_some(),
+            false => false,
+        };
+        model.done = closed || (round.exhausted && (model.full.is_some() || !prove));
+        // Of several engines, one may have seen less than another had before.
+        let views = model.last.as_ref().map_or(0, |last| last.views).max(round.views);
+        let again = model.last.replace(Round { views, ..round.clone() }).is_some();
+        Ok(self.told(Round { views, ..round }, again))
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        self.model.as_mut().map_or(Ok(None), |model| model.engine.converged(budget))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let Some(model) = &mut self.model else { return Err(Stop::defect("there is no model")) };
+        let name = &self.properties[property];
+        let Some(own) = model.compiled.model.properties().iter().position(|property| property.name == *name) else {
+            return Err(Stop::defect("a property is not one of the model"));
+        };
+        let (trace, _) = model.engine.trace(own, budget)?;
+        self.traced[property] = true;
+        // Within another bound, fewer threads may be enough if that is raised.
+        Ok((trace, self.options.prove.then(|| self.bound(self.places))))
+    }
+
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        self.model.as_ref().map(|model| model.engine.views(violating, budget)).unwrap_or_default()
+    }
+
+    fn notes(&self) -> Notes {
+        let Some(model) = &self.model else { return Notes::default() };
+        let mut notes = model.engine.notes();
+        if let Some(Full(line)) = model.full {
+            let line = line.map_or(String::new(), |line| format!(" at line {line}"));
+            notes.obstacles = vec![format!(
+                "threads are started{line} while {} run already: nothing is known about more of them at the same time",
+                self.places
+            )];
+        }
+        notes
+    }
+}

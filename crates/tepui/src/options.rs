@@ -1,0 +1,138 @@
+//! How a problem is read and how it is verified.
+
+use tepui_core::{Facts, Query};
+use tepui_engines::crew::Cores;
+use tepui_lang::source::Source;
+
+use crate::kinds::{CallReturn, Dialect, Refinement};
+
+/// Several engines side by side; which they are depends on the kind of the model.
+pub static AUTO: Facts =
+    Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("auto", &["symbols"]) };
+
+/// The texts that a problem is read from.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The model. The extension of its name says in which language it is written.
+    pub main: Source,
+    /// The initial state, where it is not in the model.
+    pub init: Option<Source>,
+    /// What must never be reached, where that is not in the model.
+    pub target: Option<Source>,
+    /// What the user claims may come to light after a pop.
+    pub matching: Option<Source>,
+}
+
+impl Input {
+    /// A model with all that belongs to it in one text.
+    pub fn new(name: impl Into<String>, text: impl AsRef<[u8]>) -> Self {
+        Self { main: Source::new(name, text.as_ref()), init: None, target: None, matching: None }
+    }
+}
+
+/// How a text is read, and what is asked about it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reading {
+    /// The properties that are asked for: the one with a name, or else all whose names begin with it. All, if none is named.
+    pub properties: Vec<String>,
+    /// Whether properties are left aside: the question is which views there are.
+    pub all_views: bool,
+    /// How the text is written, where that cannot be found out.
+    pub dialect: Option<Dialect>,
+    /// Labels that no thread may reach.
+    pub labels: Vec<String>,
+    /// Whether deadlocks are asked for.
+    pub deadlock: bool,
+    /// The most threads at the same time, where threads are created.
+    pub max_threads: Option<u32>,
+    /// Whether every step and every variable is kept, even where no verdict depends on it.
+    pub no_reduction: bool,
+}
+
+/// The resource of which the smallest amount is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Minimal {
+    /// Contexts.
+    Contexts,
+    /// Rounds and delays.
+    Delays,
+}
+
+/// How to verify.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The engine: one of [`engines`](crate::engines()).
+    pub engine: &'static Facts,
+    /// The resource of which the smallest amount is wanted, besides an answer. For [`AUTO`] only.
+    pub minimal: Option<Minimal>,
+    /// The last bound to explore: an amount of each resource, or one for all of them.
+    pub bound_limit: Option<Vec<u32>>,
+    /// Whether to look for proofs; without, this is bounded exploration.
+    pub prove: bool,
+    /// Whether to list the views.
+    pub list_views: bool,
+    /// Whether the first violation ends the run, although other properties are open.
+    pub stop_at_first: bool,
+    /// Whether certificate and traces go through their text form, the checker and the replayer in the same run.
+    pub self_check: bool,
+    /// Whether to tell what a proof says about each line.
+    pub invariant: bool,
+    /// How many symbols of each stack a view shows; only closure and delays know more than one.
+    pub view_depth: usize,
+    /// The depth at which the generator test cuts stacks, to begin with.
+    pub z_depth: usize,
+    /// Whether interchangeable threads are treated as such, where that is sound.
+    pub symmetry: bool,
+    /// Delays: test for closure at every bound.
+    pub test_always: bool,
+    /// Delays: compute every bound from the initial state.
+    pub from_scratch: bool,
+    /// How languages of actions are refined.
+    pub refinement: Refinement,
+    /// What the generator test takes for the frames that a return may come back to, instead of what it derives.
+    pub call_return: Option<CallReturn>,
+    /// How many threads work.
+    pub cores: Cores,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            engine: &AUTO,
+            minimal: None,
+            bound_limit: None,
+            prove: true,
+            list_views: false,
+            stop_at_first: false,
+            self_check: false,
+            invariant: false,
+            view_depth: 1,
+            z_depth: 1,
+            symmetry: true,
+            test_always: false,
+            from_scratch: false,
+            refinement: Refinement::default(),
+            call_return: None,
+            cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
+        }
+    }
+}
+
+impl Options {
+    /// The same with another engine.
+    #[must_use]
+    pub fn with_engine(self, engine: &'static Facts) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// What is asked of a run about some properties.
+    pub(crate) fn query(&self, properties: Vec<String>) -> Query {
+        Query {
+            properties,
+            bound_limit: self.bound_limit.clone(),
+            prove: self.prove,
+            list_views: self.list_views,
+            stop_at_first: self.stop_at_first,
+        }
+    }
+}

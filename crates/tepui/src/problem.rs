@@ -1,0 +1,183 @@
+//! A problem, and what can be done with it.
+
+use tepui_cert::{Certificate, Trace};
+use tepui_core::{About, Budget, Facts, Outcome, Story};
+use tepui_lang::diagnostic::Diagnostic;
+use tepui_lang::source::Source;
+use tepui_model::Digest;
+
+use crate::kinds::{Answer, Asked, Checked, Detail, Kind, Printed, Replayed, Summary};
+use crate::{Error, Input, Options, Reading, Refusal};
+
+/// A model of any kind, with what is asked about it.
+pub struct Problem {
+    kind: Box<dyn Kind>,
+    /// What the reader has to say: warnings and notes.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that diagnostics point into.
+    pub sources: Vec<Option<Source>>,
+}
+
+/// Reads a problem from a text. The extension of the name says in which language it is written.
+pub fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Problem, Error> {
+    Problem::read(&Input::new(name, text), &Reading::default())
+}
+
+/// Verifies what is asked about a problem.
+pub fn verify(problem: &Problem, options: &Options, budget: &Budget) -> Result<Answer, Error> {
+    problem.kind.require_fitting(options)?;
+    problem.kind.verify(options, budget)
+}
+
+/// Decides whether a certificate, in its text form, proves what is asked about a problem.
+pub fn check(problem: &Problem, certificate: &str) -> Result<Checked, Refusal> {
+    problem.check(&Certificate::from_text(certificate)?, &|| false)
+}
+
+/// Executes traces, in their text form, each of which must violate what is asked about a problem.
+pub fn replay(problem: &Problem, traces: &str) -> Result<Vec<Replayed>, Refusal> {
+    let traces = Trace::from_text(traces)?;
+    traces.iter().map(|trace| problem.replay(trace, &|| false)).collect()
+}
+
+impl Problem {
+    /// Reads a problem from texts.
+    pub fn read(input: &Input, reading: &Reading) -> Result<Self, Error> {
+        let language = crate::table::language(&input.main.name)?;
+        let sources = vec![Some(input.main.clone()), input.init.clone(), input.target.clone(), input.matching.clone()];
+        let refused = |error| match error {
+            Error::Refused { diagnostics, .. } => Error::Refused { diagnostics, sources: sources.clone() },
+            other => other,
+        };
+        let (kind, diagnostics) = (language.read)(input, reading).map_err(refused)?;
+        Self { kind, diagnostics, sources }.asking(reading)
+    }
+
+    /// The same problem with other questions.
+    pub fn asking(mut self, reading: &Reading) -> Result<Self, Error> {
+        self.kind.configure(reading);
+        if reading.all_views {
+            self.kind.ask(Asked::Views);
+        } else if !reading.properties.is_empty() {
+            self.ask(&reading.properties)?;
+        }
+        Ok(self)
+    }
+
+    /// A problem that was built in code.
+    pub(crate) fn built(kind: Box<dyn Kind>) -> Self {
+        Self { kind, diagnostics: Vec::new(), sources: Vec::new() }
+    }
+
+    /// Asks for the property with a name, or else for all whose names begin with it, for each of some names.
+    fn ask(&mut self, names: &[String]) -> Result<(), Error> {
+        let (known, mut asked) = (self.kind.property_names(), Vec::new());
+        for name in names {
+            let exact = known.contains(name);
+            let found = known.iter().filter(|one| if exact { *one == name } else { one.starts_with(name.as_str()) });
+            let before = asked.len();
+            asked.extend(found.cloned());
+            if asked.len() == before {
+                return Err(Error::NoSuchProperty { name: name.clone(), known });
+            }
+        }
+        self.kind.ask(Asked::Only(asked));
+        Ok(())
+    }
+
+    /// The names of the properties that are asked for; none, if the question is which views there are.
+    pub fn asked(&self) -> Vec<String> {
+        self.kind.asked()
+    }
+
+    /// What it is, as in "a concurrent pushdown system".
+    pub fn what(&self) -> &'static str {
+        self.kind.entry().what
+    }
+
+    /// The fingerprint of the model, which certificates name.
+    pub fn digest(&self) -> Digest {
+        self.kind.digest()
+    }
+
+    /// The engine for bounded exploration where none is chosen.
+    pub fn bounded_engine(&self) -> &'static Facts {
+        self.kind.entry().bounded
+    }
+
+    /// How to ask for something, where nothing is asked for.
+    pub fn how_to_ask(&self) -> &'static str {
+        self.kind.entry().ask
+    }
+
+    /// What to do where evidence is about a model with other options.
+    pub fn same_options(&self) -> Option<&'static str> {
+        self.kind.entry().same_options
+    }
+
+    /// What there is to say where nothing is asked for.
+    pub fn about(&self, budget: &Budget) -> Option<About> {
+        self.kind.about(budget)
+    }
+
+    /// What might be worth trying besides, after an answer.
+    pub fn advice(&self, outcome: &Outcome) -> Vec<String> {
+        self.kind.advice(outcome)
+    }
+
+    /// Refuses an engine and options of the command line that mean nothing to this problem.
+    pub fn require_fitting(&self, file: &str, engine: &'static Facts, flags: &[&str]) -> Result<(), Error> {
+        crate::table::fits_engine(self.kind.entry(), file, engine, flags)
+    }
+
+    /// Decides whether a certificate proves what is asked. From time to time it is asked whether to stop.
+    pub fn check(&self, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Checked, Refusal> {
+        self.check_some(certificate, &|_| true, stop)
+    }
+
+    /// The same for those of the properties asked for that are meant.
+    pub fn check_some(
+        &self,
+        certificate: &Certificate,
+        meant: &dyn Fn(&str) -> bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Checked, Refusal> {
+        Ok(self.kind.check(certificate, meant, stop)?)
+    }
+
+    /// Executes a trace. From time to time it is asked whether to stop.
+    pub fn replay(&self, trace: &Trace, stop: &dyn Fn() -> bool) -> Result<Replayed, Refusal> {
+        Ok(self.kind.replay(trace, stop)?)
+    }
+
+    /// Checks every answer in the form in which it is written to files. One that does not hold becomes unknown, and the
+    /// reason is returned.
+    pub fn self_check(&self, outcome: &mut Outcome) -> Result<(), String> {
+        crate::run::self_check(&*self.kind, outcome)
+    }
+
+    /// Tells a trace that an answer about this problem holds.
+    pub fn tell(&self, trace: &Trace, detail: Detail) -> Story {
+        self.kind.tell(trace, detail)
+    }
+
+    /// The text form of a trace, with remarks for people.
+    pub fn trace_text(&self, trace: &Trace) -> String {
+        self.kind.trace_text(trace)
+    }
+
+    /// What there is to say about the model.
+    pub fn summary(&self) -> Result<Summary, Error> {
+        self.kind.summary()
+    }
+
+    /// The forms in which the model can be printed.
+    pub fn forms(&self) -> impl Iterator<Item = &'static str> {
+        self.kind.entry().forms.iter().map(|(name, _)| *name)
+    }
+
+    /// The model in one of its forms, first, and what belongs to it.
+    pub fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {
+        self.kind.print(form)
+    }
+}

@@ -1,0 +1,84 @@
+//! Running an engine about a problem of any kind, and not believing it.
+
+use tepui_cert::{Certificate, Trace};
+use tepui_check::{Cause, Rejected};
+use tepui_core::{Budget, Engine, Outcome, Query, Reason, Status, Verdict, drive};
+
+use crate::Options;
+use crate::kinds::{Checked, Kind};
+
+/// Drives an engine, and holds what it says up to the checker, where the kind wants that or the user does.
+pub(crate) fn run(
+    kind: &dyn Kind,
+    engine: &mut dyn Engine,
+    query: &Query,
+    options: &Options,
+    budget: &Budget,
+) -> (Outcome, Option<Checked>) {
+    let outcome = drive(engine, query, &mut budget.clone());
+    confirmed(kind, outcome, options, budget)
+}
+
+/// An outcome without the answers that are not confirmed.
+pub(crate) fn confirmed(
+    kind: &dyn Kind,
+    mut outcome: Outcome,
+    options: &Options,
+    budget: &Budget,
+) -> (Outcome, Option<Checked>) {
+    let mut checked = None;
+    if let Some(evidence) = outcome.evidence().filter(|_| kind.entry().checks_proofs) {
+        let stop = || budget.clone().look().is_err();
+        match kind.check(&evidence.certificate, &|name| outcome.is_safe(name), &stop) {
+            Ok(proof) => checked = Some(proof),
+            Err(rejected) => outcome.take_back(Status::Safe, &refusal(&rejected, budget)),
+        }
+    }
+    if options.self_check {
+        // A failed check shows in the verdict.
+        let _ = self_check(kind, &mut outcome);
+    }
+    (outcome, checked)
+}
+
+/// Checks every answer in the form in which it is written to files; one that does not hold becomes unknown.
+pub(crate) fn self_check(kind: &dyn Kind, outcome: &mut Outcome) -> Result<(), String> {
+    let mut traces = outcome.properties.iter().filter_map(|property| match &property.verdict {
+        Verdict::Unsafe(refuted) => Some(refuted.trace()),
+        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+    });
+    let traces = traces.try_for_each(|trace| check_trace(kind, trace));
+    let proof = outcome.evidence().map_or(Ok(()), |evidence| check_certificate(kind, &evidence.certificate, outcome));
+    let mut failed = Ok(());
+    for (result, status) in [(traces, Status::Unsafe), (proof, Status::Safe)] {
+        if let Err(why) = result {
+            outcome.take_back(status, &Reason::SelfCheckFailed(why.clone()));
+            failed = Err(why);
+        }
+    }
+    failed
+}
+
+fn check_trace(kind: &dyn Kind, trace: &Trace) -> Result<(), String> {
+    let text = kind.trace_text(trace);
+    let read = Trace::from_text(&text).map_err(|error| format!("the trace is unreadable: {error}"))?;
+    let [read] = read.as_slice() else {
+        return Err("the trace does not survive being written and read".to_owned());
+    };
+    kind.replay(read, &|| false).map(|_| ()).map_err(|rejected| format!("the trace fails: {rejected}"))
+}
+
+fn check_certificate(kind: &dyn Kind, certificate: &Certificate, outcome: &Outcome) -> Result<(), String> {
+    let read = Certificate::from_text(&certificate.to_text());
+    let read = read.map_err(|error| format!("the certificate is unreadable: {error}"))?;
+    let checked = kind.check(&read, &|name| outcome.is_safe(name), &|| false);
+    checked.map(|_| ()).map_err(|rejected| format!("the certificate fails: {rejected}"))
+}
+
+/// Why an answer does not count whose evidence the checker refuses: it is wrong, or there was no time to see that it is right.
+fn refusal(rejected: &Rejected, budget: &Budget) -> Reason {
+    match (rejected.cause, budget.clone().look()) {
+        (Cause::Stopped, Err(stop)) => stop.into(),
+        _ => Reason::SelfCheckFailed(format!("the certificate fails: {rejected}")),
+    }
+}
