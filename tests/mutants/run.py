@@ -5,7 +5,7 @@ None of that has to be believed: a mistake there must cost an answer, and never 
 piece of text that is replaced by another. The tree is copied, the mutant is built, and random programs are verified and
 compared with the second reading (tests/tests/second_reading.rs). A mutant is caught if the checker refuses a certificate or
 the interpreter cannot follow a trace ("not believed"); if a verdict is wrong, the checker has failed. One that no random
-program shows gets another chance on the examples of crates/tepui/tests/hostile.
+program shows gets another chance on the examples of crates/tepui-cli/tests/hostile.
 
 usage: tests/mutants/run.py [--programs N] [--only NAME]... [--list]
 """
@@ -63,8 +63,8 @@ MUTANTS = [
     ("refused-returns-count-as-moving", COMPILE + "pairs.rs", "                if self.steps.refuses(from.shared, callee, frame) {", "                if false && self.steps.refuses(from.shared, callee, frame) {"),
     ("a-blocked-section-is-no-deadlock", COMPILE + "pairs.rs", "        let mode = if atomic { Mode::Stuck } else { self.probed(count + 1) };", "        let mode = if atomic { Mode::Calm } else { self.probed(count + 1) };"),
     # The way back to the source.
-    ("rows-are-dropped", "crates/tepui/src/certify.rs", "        translated.sort_unstable();\n        translated.dedup();\n        let mut views", "        translated.sort_unstable();\n        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let mut views"),
-    ("below-is-dropped", "crates/tepui/src/certify.rs", "        lower.extend(rest.map(|rest| (word, rest, symbols)));", "        lower.extend(rest.filter(|_| symbols.len() > 1).map(|rest| (word, rest, symbols)));"),
+    ("rows-are-dropped", "crates/tepui/src/kinds/program/certify.rs", "        translated.sort_unstable();\n        translated.dedup();\n        let mut views", "        translated.sort_unstable();\n        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let mut views"),
+    ("below-is-dropped", "crates/tepui/src/kinds/program/certify.rs", "        lower.extend(rest.map(|rest| (word, rest, symbols)));", "        lower.extend(rest.filter(|_| symbols.len() > 1).map(|rest| (word, rest, symbols)));"),
     ("different-kinds-are-alike", COMPILE + "model.rs", "        self.tell_kinds_apart(&mut symbols);", "        let _ = Self::tell_kinds_apart;"),
     ("a-chain-of-blocks-is-cut", COMPILE + "steps.rs", "            let Some(&first) = block.first() else { return false };\n            at = first;", "            let Some(&first) = block.first() else { return false };\n            return first == position;"),
 ]

@@ -26,7 +26,7 @@ use tepui_model::Digest;
 use tepui_model::program::{Action, Program, Property};
 use tepui_model::pushdown;
 
-use super::pushdown::{Setup, with_some_property};
+use super::pushdown::{Setup, remark_on_rest, with_some_property};
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
     of_another_kind,
@@ -246,6 +246,7 @@ impl Kind for BooleanProgram {
             answer.invariant = invariant::invariant(&self.program, proof, &|| budget.clone().look().is_err());
         }
         let Some(compiled) = compiled else { return Ok(answer) };
+        remark_on_rest(&compiled.model, &mut answer.outcome);
         let outcome = &answer.outcome;
         if options.prove {
             let unreached = checked.map_or(Vec::new(), |checked| checked.unreached);

@@ -220,11 +220,7 @@ impl Kind for Pushdown {
         }
         let outcome = search(&self.model, options, budget);
         let (mut outcome, _) = confirmed(self, outcome, options, budget);
-        let whole = outcome.iterations.last().is_some_and(|last| last.complete);
-        if whole && !anything_happens(&self.model) {
-            let remark = "no rule is enabled in the initial state: nothing ever happens";
-            outcome.remarks.insert(0, remark.to_owned());
-        }
+        remark_on_rest(&self.model, &mut outcome);
         Ok(Answer::of(outcome))
     }
 
@@ -306,11 +302,14 @@ pub(super) fn with_some_property(model: &Model) -> Cow<'_, Model> {
     model.clone().with_properties(vec![all_views]).map_or(Cow::Borrowed(model), Cow::Owned)
 }
 
-/// Whether a rule is enabled at the start.
-fn anything_happens(model: &Model) -> bool {
+/// Says so where no rule is enabled at the start: as a rule that is not what was meant.
+pub(super) fn remark_on_rest(model: &Model, outcome: &mut Outcome) {
     let enabled =
         |thread: usize| (0..model.threads()[thread].rules.len()).any(|r| model.step(model.init(), thread, r).is_some());
-    (0..model.threads().len()).any(enabled)
+    let whole = outcome.iterations.last().is_some_and(|last| last.complete);
+    if whole && !(0..model.threads().len()).any(enabled) {
+        outcome.remarks.insert(0, "no rule is enabled in the initial state: nothing ever happens".to_owned());
+    }
 }
 
 /// What a trace's text says about a step, behind a `#`.
