@@ -18,10 +18,8 @@ pub struct Facts {
     pub restarts: bool,
     /// What a bound means that was explored to its end, with `{}` for the bound.
     pub explored: &'static str,
-    /// What is said where the last bound has been explored that was allowed, and what to do then.
-    pub at_limit: [&'static str; 2],
-    /// What to try where the engine has given up.
-    pub otherwise: Option<&'static str>,
+    /// What is said where the last bound has been explored that was allowed.
+    pub at_limit: &'static str,
 }
 
 impl Facts {
@@ -33,8 +31,7 @@ impl Facts {
             limits_schedules: true,
             restarts: false,
             explored: "explored completely up to {}",
-            at_limit: ["the bound limit was reached", "raise --bound-limit, or leave it out"],
-            otherwise: None,
+            at_limit: "the bound limit was reached",
         }
     }
 

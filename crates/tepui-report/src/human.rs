@@ -307,7 +307,7 @@ pub fn limit_text(limit: Limit) -> &'static str {
 /// Why there is no answer, in words; a limit of the bound is about its resource.
 pub(crate) fn reason_text(reason: &Reason, raised: &Facts) -> String {
     match reason {
-        Reason::Limit(Limit::Bound) => raised.at_limit[0].to_owned(),
+        Reason::Limit(Limit::Bound) => raised.at_limit.to_owned(),
         Reason::Limit(limit) => limit_text(*limit).to_owned(),
         Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
         Reason::Untraced { property, stop } => {
@@ -332,7 +332,9 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
         Some(Reason::Limit(Limit::Bound)) if !report.proving => {
             next.push(format!("tepui verify {} looks for a proof", report.again));
         }
-        Some(Reason::Limit(Limit::Bound)) => next.push(outcome.raised.at_limit[1].to_owned()),
+        Some(Reason::Limit(Limit::Bound)) if !outcome.raised.restarts => {
+            next.push("raise --bound-limit, or leave it out".to_owned());
+        }
         Some(Reason::Limit(Limit::Time)) => next.push("raise --timeout".to_owned()),
         Some(Reason::Limit(Limit::Work)) => next.push("raise --work".to_owned()),
         Some(Reason::Limit(Limit::Memory)) => next.push("raise --memory, or try another --engine".to_owned()),
@@ -343,12 +345,10 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             let bound = if report.proving { ", --bound-limit K at a bound" } else { "" };
             next.push(format!("--timeout DURATION stops by itself{bound}"));
         }
-        Some(Reason::GaveUp(_)) => next.extend(outcome.engine.otherwise.map(str::to_owned)),
         Some(Reason::NothingAsked) => {
             next.push(report.ask.to_owned());
             next.push("--all-views proves which views can be reached".to_owned());
         }
-        Some(Reason::NotApplicable(_)) => next.push("use --engine closure, delays or contexts-symbolic".to_owned()),
         _ => {}
     }
     let having = |status| outcome.properties.iter().filter(move |property| property.verdict.status() == status);
@@ -360,8 +360,8 @@ fn next_steps(report: &Report<'_>) -> Vec<String> {
             Some(path) => format!("tepui replay {} {}", quoted(path), report.again),
             None => "--trace FILE writes the schedule for `tepui replay`".to_owned(),
         });
-        next.extend(report.advice.iter().cloned());
     }
+    next.extend(report.advice.iter().cloned());
     if having(Status::Safe).next().is_some() {
         let all = having(Status::Safe).count() == outcome.properties.len();
         let some: String =

@@ -107,10 +107,7 @@ enum Answer {
 }
 
 /// What is true of the engine on every model.
-pub static FACTS: Facts = Facts {
-    otherwise: Some("try --abstraction suffix or bifix, or leave --engine out"),
-    ..Facts::unbounded("rendezvous", &["actions"])
-};
+pub static FACTS: Facts = Facts { ..Facts::unbounded("rendezvous", &["actions"]) };
 
 /// The engine.
 pub struct Rendezvous {

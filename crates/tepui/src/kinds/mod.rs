@@ -10,11 +10,12 @@ mod rendezvous;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
-use tepui_core::{About, Budget, Facts, Invariant, Outcome, Story};
+use tepui_core::{About, Budget, Facts, Invariant, Outcome, Reason, Story, Verdict};
 use tepui_lang::diagnostic::Diagnostic;
 use tepui_model::Digest;
 
-use crate::{Error, Input, Options, Reading};
+use crate::error::list;
+use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use program::{CallReturn, Dialect};
 pub use pushdown::engine_facts::*;
@@ -24,6 +25,11 @@ macro_rules! entries {
     ($($Kind:ident => $kind:ident),*) => {
         /// All kinds.
         pub(crate) static KINDS: &[&Entry] = &[$(&$kind::ENTRY),*];
+
+        /// The models of each kind, to be built in code.
+        pub mod models {
+            pub use tepui_model::{$($kind),*};
+        }
     };
 }
 
@@ -235,15 +241,29 @@ pub(crate) trait Kind: Send + Sync {
     fn trace_text(&self, trace: &Trace) -> String;
 
     /// What might be worth trying besides, after an answer.
-    fn advice(&self, _outcome: &Outcome) -> Vec<String> {
-        Vec::new()
-    }
+    fn advice(&self, outcome: &Outcome) -> Vec<String>;
 
     /// What there is to say about the model.
     fn summary(&self) -> Result<Summary, Error>;
 
     /// The model in one of the forms of its kind, first, and what belongs to it.
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error>;
+}
+
+/// Why a run ended with open properties, if it did.
+pub(crate) fn open_because(outcome: &Outcome) -> Option<&Reason> {
+    outcome.properties.iter().find_map(|property| match &property.verdict {
+        Verdict::Unknown(reason) => Some(reason),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    })
+}
+
+/// The engines of a kind that apply to every model of it, where the one that was chosen does not.
+pub(crate) fn others_that_apply(entry: &Entry, outcome: &Outcome) -> Option<String> {
+    let always = |engine: &&&EngineInfo| engine.condition.is_none() && *engine.facts != AUTO;
+    let names = || entry.engines.iter().filter(always).map(|engine| engine.facts.name.to_owned()).collect::<Vec<_>>();
+    let refused = matches!(open_because(outcome), Some(Reason::NotApplicable(_)));
+    refused.then(|| format!("use --engine {}", list(&names(), "or")))
 }
 
 /// Evidence about a model of another kind.

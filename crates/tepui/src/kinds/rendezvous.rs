@@ -12,7 +12,7 @@ use tepui_cert::rendezvous::{Certificate, Step, Trace};
 use tepui_check::Rejected;
 use tepui_core::story::{Move, Situation, Step as Told, Unit};
 use tepui_core::{
-    Budget, Deferred, Engine, Limit, Member, Notes, Outcome, Portfolio, Query, Stop, Story, Translated, WayBack,
+    Budget, Deferred, Engine, Limit, Member, Notes, Outcome, Portfolio, Query, Reason, Stop, Story, Translated, WayBack,
 };
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::crew::{Cores, Pooled};
@@ -26,7 +26,7 @@ use tepui_model::rendezvous::{Action, Model, Property, State, Target, Thread};
 use super::pushdown::{self, OURS};
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Field, Kind, Language, Printed, Read, Replayed, Stopping,
-    Summary, of_another_kind,
+    Summary, of_another_kind, open_because,
 };
 use crate::run::run;
 use crate::{AUTO, Error, Input, Options, Problem, Reading};
@@ -201,6 +201,12 @@ impl Kind for Communicating {
     fn trace_text(&self, trace: &tepui_cert::Trace) -> String {
         let tepui_cert::Trace::Rendezvous(trace) = trace else { return String::new() };
         trace.to_text(|step| comment(&self.0, step))
+    }
+
+    fn advice(&self, outcome: &Outcome) -> Vec<String> {
+        let gave_up = matches!(open_because(outcome), Some(Reason::GaveUp(_))) && *outcome.engine == LANGUAGES;
+        let otherwise = || "try --abstraction suffix or bifix, or leave --engine out".to_owned();
+        gave_up.then(otherwise).into_iter().collect()
     }
 
     fn summary(&self) -> Result<Summary, Error> {

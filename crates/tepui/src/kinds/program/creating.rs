@@ -18,10 +18,7 @@ use crate::kinds::pushdown::{Setup, with_some_property};
 /// The number of threads is the bound.
 static CREATING: Facts = Facts {
     restarts: true,
-    at_limit: [
-        "the limit of threads at the same time was reached",
-        "--max-threads N looks at more threads at the same time",
-    ],
+    at_limit: "the limit of threads at the same time was reached",
     ..Facts::new("auto", &["threads"])
 };
 

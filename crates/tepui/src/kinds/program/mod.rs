@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
-use tepui_core::{About, Budget, Facts, Outcome, Stop, Story, Verdict, drive};
+use tepui_core::{About, Budget, Facts, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
 use tepui_engines::pushdown::generators::Pairs;
 use tepui_lang::boolean::{
     self, Compiled, DEADLOCK, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain, print_program, read_program,
@@ -29,7 +29,7 @@ use tepui_model::pushdown;
 use super::pushdown::{Setup, remark_on_rest, with_some_property};
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
-    of_another_kind,
+    of_another_kind, open_because, others_that_apply,
 };
 use crate::run::confirmed;
 use crate::{Error, Input, Options, Problem, Reading};
@@ -306,7 +306,10 @@ impl Kind for BooleanProgram {
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
         // To find that all threads are blocked, the model takes steps that the program does not have.
-        super::pushdown::shorter(outcome, &|name| name != DEADLOCK)
+        let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK);
+        let full = outcome.raised.restarts && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
+        let more = full.then(|| "--max-threads N looks at more threads at the same time".to_owned());
+        [shorter, others_that_apply(&ENTRY, outcome), more].into_iter().flatten().collect()
     }
 
     fn summary(&self) -> Result<Summary, Error> {

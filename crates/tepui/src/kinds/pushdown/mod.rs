@@ -18,7 +18,7 @@ use tepui_model::pushdown::{Model, Property, State};
 
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
-    of_another_kind,
+    of_another_kind, others_that_apply,
 };
 use crate::run::confirmed;
 use crate::{AUTO, Error, Input, Options, Problem, Reading};
@@ -268,7 +268,7 @@ impl Kind for Pushdown {
     }
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
-        shorter(outcome, &|_| true)
+        shorter(outcome, &|_| true).into_iter().chain(others_that_apply(&ENTRY, outcome)).collect()
     }
 
     fn summary(&self) -> Result<Summary, Error> {
@@ -321,12 +321,11 @@ pub(super) fn comment(model: &Model, step: &Step) -> String {
 }
 
 /// Advice where a violation has more contexts than it may need.
-pub(super) fn shorter(outcome: &Outcome, applies: &dyn Fn(&str) -> bool) -> Vec<String> {
+pub(super) fn shorter(outcome: &Outcome, applies: &dyn Fn(&str) -> bool) -> Option<String> {
     let could_be = |verdict: &Verdict| matches!(verdict, Verdict::Unsafe(refuted) if refuted.bound().is_none() && refuted.trace().contexts() > 1);
     let mut properties = outcome.properties.iter();
     let some = properties.any(|property| applies(&property.name) && could_be(&property.verdict));
-    let advice = "--minimal finds the fewest contexts".to_owned();
-    (outcome.remarks.is_empty() && some).then_some(advice).into_iter().collect()
+    (outcome.remarks.is_empty() && some).then(|| "--minimal finds the fewest contexts".to_owned())
 }
 
 fn explain(model: &Model, omitted: &engines::Omitted) -> Error {
