@@ -80,6 +80,13 @@ impl<S: System> Explorer<S> {
         self.system.learn(&initial, budget)
     }
 
+    /// The state with a number.
+    pub fn row(&self, state: u32) -> Vec<u32> {
+        let mut row = vec![0; self.states.width()];
+        self.states.get(state, &mut row);
+        row
+    }
+
     /// Does all jobs, and adds what the visitor found to a list, in order, also if it has to stop.
     pub fn run<V: Visitor>(
         &mut self,

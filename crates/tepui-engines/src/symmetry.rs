@@ -14,6 +14,8 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Pattern, Shared, Symbol};
 
+use crate::system::PathStep;
+
 /// Which threads are interchangeable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Symmetry {
@@ -63,6 +65,7 @@ impl Symmetry {
     }
 
     /// The first thread that a thread is interchangeable with: itself, if there is no earlier one.
+    #[inline]
     pub fn leader(&self, thread: usize) -> usize {
         self.place[thread].map_or(thread, |(group, _)| self.groups[group][0])
     }
@@ -104,6 +107,7 @@ impl Symmetry {
     }
 
     /// Brings a row in order.
+    #[inline]
     pub fn sort(&self, row: &mut [u32]) {
         for group in &self.groups {
             // Groups are small, and rows are mostly in order.
@@ -118,6 +122,7 @@ impl Symmetry {
     }
 
     /// How many rows an orbit has, given the one that is in order.
+    #[inline]
     pub fn orbit(&self, row: &[u32]) -> u64 {
         let mut size = 1_u128;
         for group in &self.groups {
@@ -192,13 +197,12 @@ impl Symmetry {
         names
     }
 
-    /// Which thread really takes each step of a path through rows in order. A step is the place of the thread before
-    /// it, its place afterwards, and the row afterwards. Also returns the last state as it really is.
-    pub fn real_threads(&self, start: &[u32], path: &[(usize, usize, Vec<u32>)]) -> (Vec<usize>, Vec<u32>) {
+    /// Which thread really takes each step of a path through rows in order. Also returns the last state as it really is.
+    pub fn real_threads(&self, start: &[u32], path: &[PathStep]) -> (Vec<usize>, Vec<u32>) {
         let mut at: Vec<usize> = (0..self.place.len()).collect();
         let mut real = start.to_vec();
         let mut threads = Vec::with_capacity(path.len());
-        for (before, after, row) in path {
+        for PathStep { before, after, row } in path {
             let thread = at[*before];
             threads.push(thread);
             (real[0], real[thread + 1]) = (row[0], row[after + 1]);

@@ -12,10 +12,10 @@ use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
 use tepui_engines::crew::{Cores, Crew, Pooled};
 use tepui_engines::delays::{self, Delays};
-use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context_within;
 use tepui_engines::pushdown::generators::Pairs;
+use tepui_engines::pushdown::least_set::{Fence, LeastInductiveSet};
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::symmetry::Symmetry;
 use tepui_lang::pushdown::Matching;
@@ -386,7 +386,7 @@ fn with_some_property(model: &Model) -> Cow<'_, Model> {
 /// views. That the stack may be empty after a pop is always allowed.
 fn confirm(compiled: &Compiled, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let none = Symmetry::none(compiled.threads());
-    let mut views = Abstraction::new(compiled, &none, 1);
+    let mut views = LeastInductiveSet::new(compiled, &none, 1);
     if views.fixpoint(usize::MAX, Fence::Open, &Crew::of(Cores::new(1)), budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }

@@ -10,7 +10,7 @@ use tepui_engines::delays::{self, Delays};
 use tepui_engines::packed::PackedSet;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
-use tepui_engines::system::{Observed, System};
+use tepui_engines::system::{Observed, PathStep, System, Traced};
 use tepui_model::Digest;
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
@@ -124,14 +124,22 @@ impl System for Updates {
         let enabled = self.rules[thread].iter().filter(|rule| rule.0 == row[0]);
         enabled.map(|&(_, to)| found(&[to], thread)).count() > 0
     }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 impl Observed for Updates {
+    type Proof = Evidence;
+
     fn view_fields(&self) -> Vec<u32> {
         vec![2]
     }
 
-    fn look(&mut self) {}
+    fn prepare(&mut self, _: &mut Budget) -> Result<(), Stop> {
+        Ok(())
+    }
 
     fn view(&self, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
@@ -161,18 +169,18 @@ impl Observed for Updates {
         Ok(Some(Evidence { certificate: certificate.into(), because, kind: "respect", view_depth: Some(1) }))
     }
 
-    fn trace(&self, _: usize, _: &[(usize, Vec<u32>)], _: &mut Budget) -> Result<tepui_cert::Trace, Stop> {
-        Err(Stop::GaveUp("nothing is violated".to_owned()))
-    }
-
-    fn list(&self, views: &PackedSet, _: bool, _: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, _: bool, _: &Crew, _: &mut Budget) -> Vec<String> {
         let mut listed: Vec<_> = (0..views.len() as u32).map(|view| views.field(view, 0).to_string()).collect();
         listed.sort_unstable();
         listed
     }
+}
 
-    fn bytes(&self) -> u64 {
-        0
+impl Traced for Updates {
+    type Trace = tepui_cert::Trace;
+
+    fn trace(&self, _: usize, _: &[u32], _: &[PathStep], _: &mut Budget) -> Result<tepui_cert::Trace, Stop> {
+        Err(Stop::GaveUp("nothing is violated".to_owned()))
     }
 }
 

@@ -376,7 +376,7 @@ impl<S: Observed> Search<S> {
 
     /// Notes the views of all states.
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        self.explorer.system.look();
+        self.explorer.system.prepare(budget)?;
         let Explorer { system, states, crew, .. } = &self.explorer;
         let which: Vec<_> = (self.observed as u32..states.len() as u32).collect();
         let (noted, stopped) =

@@ -129,6 +129,7 @@ impl PackedSet {
     }
 
     /// How many numbers a row has.
+    #[inline]
     pub fn width(&self) -> usize {
         self.fields.len()
     }
@@ -328,6 +329,7 @@ impl PackedSet {
     }
 
     /// Writes a row's fields into `row`.
+    #[inline]
     pub fn get(&self, index: u32, row: &mut [u32]) {
         unpack(&self.fields, self.slice(index), row);
     }

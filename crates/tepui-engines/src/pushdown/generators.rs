@@ -7,7 +7,7 @@
 //! The views that may emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is
 //! complete if no generator of Z lies outside A: `G ∩ Z ⊆ A`.
 //!
-//! Here Z is the least inductive set of views of some depth b ([`Abstraction`]), and then the test can be put more
+//! Here Z is the least inductive set of views of some depth b ([`LeastInductiveSet`]), and then the test can be put more
 //! simply. From a view of A, a push or overwrite of Z stays in A, and a pop leads to a generator of Z. So if `G ∩ Z ⊆
 //! A`, then Z, which starts in A, never leaves it: the test succeeds iff Z stays within A. We compute Z fenced in by
 //! A; it either meets a generator outside, and is abandoned there, or it closes, and is the certificate.
@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Evidence, Stop};
 
-use super::abstraction::{Abstraction, Fence, Fixpoint, Reached};
 use super::compiled::Compiled;
 use super::evidence::evidence;
+use super::least_set::{Fence, Fixpoint, LeastInductiveSet, Reached};
 use tepui_model::pushdown::Symbol;
 
 use crate::crew::Crew;
@@ -97,7 +97,7 @@ impl GeneratorTest {
     ) -> Result<Option<Evidence>, Stop> {
         self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
-            let mut z = Abstraction::new(compiled, symmetry, self.depth);
+            let mut z = LeastInductiveSet::new(compiled, symmetry, self.depth);
             if let Some(pairs) = &self.pairs {
                 z.allow(pairs);
             }

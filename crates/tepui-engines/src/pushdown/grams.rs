@@ -22,6 +22,7 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
+use crate::abstraction::Key;
 use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
@@ -44,6 +45,13 @@ pub struct Fresh {
     pub word: u32,
     /// The word that comes to light when the top is popped above it.
     pub revealed: u32,
+}
+
+impl Fresh {
+    /// The thread and the word: views from which the thread pops the word watch this.
+    pub fn key(self) -> Key {
+        (self.thread, self.word)
+    }
 }
 
 /// What a thread does to a view: a definite successor, or a pop that has to ask what lies below.
@@ -129,6 +137,7 @@ impl Grams {
     }
 
     /// The symbols of a word, top first.
+    #[inline]
     pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
         &self.threads[self.leader[thread]].words[word as usize].word
     }
@@ -140,6 +149,7 @@ impl Grams {
     }
 
     /// The words that come to light when a word's top is popped, one for each symbol below it.
+    #[inline]
     pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
         &self.threads[self.leader[thread]].words[word as usize].revealed
     }
@@ -188,9 +198,37 @@ impl Grams {
     }
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
+    #[inline]
     pub fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
         let grams = &self.threads[self.leader[thread]];
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
+    }
+
+    /// The shared states that a thread goes to when it pops a word with something unknown below.
+    fn pops(&self, thread: usize, pair: (u32, u32)) -> impl Iterator<Item = u32> {
+        let reactions = self.known_reactions(thread, pair).unwrap_or_default().iter();
+        reactions.filter_map(|reaction| match *reaction {
+            Reaction::Reveal(shared) => Some(shared),
+            Reaction::Become(..) => None,
+        })
+    }
+
+    /// Adds the threads, each the first of those interchangeable with it, that pop words with something unknown below in a
+    /// view, with these words.
+    pub fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
+        for thread in (0..view.len() - 1).filter(|&thread| !symmetry.repeats(view, thread)) {
+            if self.pops(thread, (view[0], view[thread + 1])).next().is_some() {
+                keys.push((self.leader[thread], view[thread + 1]));
+            }
+        }
+    }
+
+    /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
+    /// state that it goes to.
+    pub fn pops_above(&self, fresh: Fresh, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
+        if let Some(place) = symmetry.place_of(view, fresh.thread, fresh.word) {
+            self.pops(place, (view[0], fresh.word)).for_each(|shared| found(place, shared));
+        }
     }
 
     /// How many words of a thread there are.

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use tepui_cert::Trace;
+use tepui_cert::pushdown::Trace;
 use tepui_core::{Budget, Evidence, Stop};
 use tepui_model::pushdown::Symbol;
 
-use super::abstraction::Reached;
 use super::compiled::Compiled;
 use super::evidence::certified;
 use super::generators::{GeneratorTest, Pairs};
+use super::least_set::Reached;
 use super::stacks::Stacks;
-use super::system::{Locals as _, Pushdown};
-use super::trace::{Found, trace};
+use super::system::Pushdown;
+use super::trace::trace;
 use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
-use crate::system::{Observed, System};
+use crate::system::{Observed, PathStep, System, Traced};
 
 /// A pushdown model, whose threads keep their places, and its views of some depth.
 pub struct ObservedPushdown {
@@ -80,14 +80,21 @@ impl System for ObservedPushdown {
     fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
         self.system.steps(thread, row, next, found)
     }
+
+    fn bytes(&self) -> u64 {
+        let words = |words: &Words| words.of.len() * 4 + words.words.len() * (96 + 8 * self.depth);
+        self.system.bytes() + self.words.iter().map(words).sum::<usize>() as u64
+    }
 }
 
 impl Observed for ObservedPushdown {
+    type Proof = Evidence;
+
     fn view_fields(&self) -> Vec<u32> {
         self.fields()
     }
 
-    fn look(&mut self) {
+    fn prepare(&mut self, _: &mut Budget) -> Result<(), Stop> {
         for (kind, words) in self.words.iter_mut().enumerate() {
             for stack in words.of.len()..self.system.locals.count(kind) {
                 let word = self.system.locals.word(kind, stack as u32, self.depth);
@@ -99,6 +106,7 @@ impl Observed for ObservedPushdown {
                 words.of.push(number);
             }
         }
+        Ok(())
     }
 
     fn view(&self, row: &[u32], view: &mut [u32]) {
@@ -137,25 +145,18 @@ impl Observed for ObservedPushdown {
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop> {
-        let Pushdown { compiled, locals, symmetry } = &self.system;
-        let found = |&(thread, ref row): &(usize, Vec<u32>)| {
-            let mut stack = locals.word(compiled.kind_of[thread], row[thread + 1], usize::MAX);
-            stack.pop();
-            stack.reverse();
-            Found { thread, shared: compiled.shared(row[0]), stack }
-        };
-        Ok(trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)?.into())
-    }
-
-    fn list(&self, views: &PackedSet, violating: bool, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, violating: bool, _: &Crew, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
+}
 
-    fn bytes(&self) -> u64 {
-        let words = |words: &Words| words.of.len() * 4 + words.words.len() * (96 + 8 * self.depth);
-        self.system.locals.bytes() + self.words.iter().map(words).sum::<usize>() as u64
+impl Traced for ObservedPushdown {
+    type Trace = Trace;
+
+    fn trace(&self, property: usize, initial: &[u32], path: &[PathStep], budget: &mut Budget) -> Result<Trace, Stop> {
+        let Pushdown { compiled, symmetry, .. } = &self.system;
+        trace(&compiled.model, property, symmetry, self.system.real_steps(initial, path), budget)
     }
 }

@@ -70,6 +70,7 @@ impl Stacks {
     }
 
     /// The top of a stack.
+    #[inline]
     pub fn top(&self, kind: usize, stack: u32) -> Symbol {
         Symbol(self.kinds[kind].nodes[stack as usize].top)
     }

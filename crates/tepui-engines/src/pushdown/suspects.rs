@@ -44,8 +44,9 @@ impl Suspects {
     }
 
     /// Whether a view, given as a shared state and symbols, is to be looked at.
-    pub fn include(&self, view: &[u32]) -> bool {
-        let suspicious = |(tops, &top): (&Vec<bool>, &u32)| tops[top as usize];
-        self.all || self.shared[view[0] as usize] || self.tops.iter().zip(&view[1..]).any(suspicious)
+    #[inline]
+    pub fn include(&self, shared: u32, top: impl Fn(usize) -> u32) -> bool {
+        let suspicious = |(thread, tops): (usize, &Vec<bool>)| tops[top(thread) as usize];
+        self.all || self.shared[shared as usize] || self.tops.iter().enumerate().any(suspicious)
     }
 }

@@ -114,4 +114,8 @@ impl<L: Locals> System for Pushdown<L> {
         }
         !results.is_empty()
     }
+
+    fn bytes(&self) -> u64 {
+        self.locals.bytes()
+    }
 }

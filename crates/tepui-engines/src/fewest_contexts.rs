@@ -10,15 +10,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_core::{Budget, Stop};
-use tepui_model::pushdown::Property;
 
 use crate::bits::Bits;
 use crate::explorer::Explorer;
 use crate::packed::Batch;
-use crate::pushdown::stacks::Stacks;
-use crate::pushdown::suspects::Suspects;
-use crate::pushdown::system::Pushdown;
-use crate::system::System as _;
+use crate::system::{PathStep, System};
 
 /// A state, and the place there of the thread that moved last, or that is to move.
 type Place = (u32, u16);
@@ -28,14 +24,13 @@ const MOVES_AT_ONCE: usize = 1 << 15;
 /// Places compared with the property before limits are looked at: a property may have thousands of patterns.
 const PLACES_AT_ONCE: usize = 1 << 13;
 
-/// A path to a violation of a property: for each step the place of its thread before and afterwards, and the state
-/// afterwards. The error is a limit, or that there is no violation.
-pub fn fewest_contexts(
-    explorer: &Explorer<Pushdown<Stacks>>,
-    property: usize,
+/// A path from the initial state to one that is a violation. The error is a limit, or that there is none.
+pub fn fewest_contexts<S: System>(
+    explorer: &Explorer<S>,
+    is_violation: impl Fn(&[u32]) -> bool + Sync,
     budget: &mut Budget,
-) -> Result<Vec<(usize, usize, u32)>, Stop> {
-    let mut walk = Walk::new(explorer, property);
+) -> Result<Vec<PathStep>, Stop> {
+    let mut walk = Walk::new(explorer, is_violation);
     if walk.violates(0, &mut vec![0; explorer.states.width()]) {
         return Ok(Vec::new());
     }
@@ -63,10 +58,9 @@ struct Context {
     waves: Vec<Vec<Place>>,
 }
 
-struct Walk<'a> {
-    explorer: &'a Explorer<Pushdown<Stacks>>,
-    property: &'a Property,
-    suspects: Suspects,
+struct Walk<'a, S, V> {
+    explorer: &'a Explorer<S>,
+    is_violation: V,
     contexts: Vec<Context>,
     /// The places found.
     visited: Bits,
@@ -74,16 +68,13 @@ struct Walk<'a> {
     entered: Vec<AtomicBool>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(explorer: &'a Explorer<Pushdown<Stacks>>, property: usize) -> Self {
+impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
+    fn new(explorer: &'a Explorer<S>, is_violation: V) -> Self {
         let (states, mut visited) = (explorer.states.len(), Bits::new(explorer.system.threads(), 0));
         visited.grow(states);
         let mut entered = Vec::new();
         entered.resize_with(states, AtomicBool::default);
-        let Pushdown { compiled, symmetry, .. } = &explorer.system;
-        let property = &compiled.model.properties()[property];
-        let suspects = Suspects::of(compiled, symmetry, std::slice::from_ref(property));
-        Self { explorer, property, suspects, contexts: Vec::new(), visited, entered }
+        Self { explorer, is_violation, contexts: Vec::new(), visited, entered }
     }
 
     /// Where threads come to with the first step of a context.
@@ -166,16 +157,14 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    /// Whether a state violates the property; `row` is room for it.
+    /// Whether a state is a violation; `row` is room for it.
     fn violates(&self, state: u32, row: &mut [u32]) -> bool {
-        let Explorer { system, states, .. } = self.explorer;
-        states.get(state, row);
-        (1..row.len()).for_each(|field| row[field] = system.tops(field - 1, row[field])[0]);
-        self.suspects.include(row) && system.compiled.violates(self.property, &system.symmetry, row)
+        self.explorer.states.get(state, row);
+        (self.is_violation)(row)
     }
 
     /// The way to a state that the last context came to.
-    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {
+    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<PathStep>, Stop> {
         let mut path = Vec::new();
         for Context { seeds, waves } in self.contexts.iter().rev() {
             let found = waves.iter().enumerate().find_map(|(wave, places)| Some((wave, first_place(places, state)?)));
@@ -186,7 +175,8 @@ impl<'a> Walk<'a> {
                     _ => self.leading_to(to, &waves[wave - 1], budget)?,
                 };
                 let from = from.ok_or_else(lost)?;
-                path.push((usize::from(from.1), usize::from(to.1), to.0));
+                let (before, after) = (usize::from(from.1), usize::from(to.1));
+                path.push(PathStep { before, after, row: self.explorer.row(to.0) });
                 to = from;
             }
             state = to.0;
