@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::{PathStep, System};
+use crate::workers::Workers;
 
 /// What a fact is about. A view owes more because of a fact only if it watches the fact's key. The numbers should be small:
 /// lists are indexed by them.
@@ -37,7 +37,7 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     /// Where an owed view comes from, besides the view that owes it.
     type Why: Copy + Send + Sync;
     /// What is worked out once so that most views need not be compared with properties.
-    type Suspects: Send + Sync;
+    type Prefilter: Send + Sync;
     /// What a closed set of views is handed out as.
     type Certificate;
     /// What a path to a violation is handed out as.
@@ -70,7 +70,7 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     /// For each number of a view's row, the largest value to expect for a start.
     fn fields(&self, system: &S) -> Vec<u32>;
 
-    /// Interns what [`view`](Self::view) needs for all states that the system has learned, in the order of their numbers.
+    /// Interns what [`view`](Self::view) needs for all states that the system has interned, in the order of their numbers.
     fn prepare(&mut self, system: &S, budget: &mut Budget) -> Result<(), Stop>;
 
     /// The view of a state.
@@ -85,29 +85,29 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn properties(system: &S) -> usize;
 
     /// Prepares to look for violations of some properties.
-    fn suspects(system: &S, properties: Range<usize>) -> Self::Suspects;
+    fn prefilter(system: &S, properties: Range<usize>) -> Self::Prefilter;
 
     /// Whether a view may violate one of the properties that were prepared for: a cheap test that need not be precise.
-    fn suspicious(&self, system: &S, suspects: &Self::Suspects, view: &[u32]) -> bool;
+    fn may_violate(&self, system: &S, prefilter: &Self::Prefilter, view: &[u32]) -> bool;
 
     /// Whether a view violates a property: whether one, and hence each, of its states does.
     fn violates(&self, system: &S, property: usize, view: &[u32]) -> bool;
 
     /// Whether a state violates a property that was prepared for.
-    fn state_violates(system: &S, suspects: &Self::Suspects, property: usize, row: &[u32]) -> bool;
+    fn state_violates(system: &S, prefilter: &Self::Prefilter, property: usize, row: &[u32]) -> bool;
 
-    /// Works out what follows from some views of a set, a batch at a time. What is new is told by
-    /// [`next_fact`](Self::next_fact).
+    /// Works out what follows from some views of a set, a batch at a time. Facts that are new are
+    /// returned by [`next_fact`](Self::next_fact).
     fn learn(
         &mut self,
         system: &S,
         views: &PackedSet,
         which: &[u32],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop>;
 
-    /// A fact that was not told before.
+    /// The next fact that is new; each is returned once.
     fn next_fact(&mut self) -> Option<Self::Fact>;
 
     /// What a fact is about.
@@ -128,7 +128,7 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
         system: &S,
         views: PackedSet,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Self::Certificate, Stop>;
 
@@ -167,11 +167,18 @@ pub trait Describe<S: System>: Abstraction<S> {
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for. Where they
     /// [are exact](Abstraction::exact), they are states.
-    fn list(&self, system: &S, views: &PackedSet, violating: bool, crew: &Crew, budget: &mut Budget) -> Vec<String>;
+    fn list(
+        &self,
+        system: &S,
+        views: &PackedSet,
+        violating: bool,
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Vec<String>;
 }
 
 /// A test whether states violate a property.
 pub fn violation_test<S: System, A: Abstraction<S>>(system: &S, property: usize) -> impl Fn(&[u32]) -> bool + Sync {
-    let suspects = A::suspects(system, property..property + 1);
-    move |row| A::state_violates(system, &suspects, property, row)
+    let prefilter = A::prefilter(system, property..property + 1);
+    move |row| A::state_violates(system, &prefilter, property, row)
 }

@@ -3,7 +3,7 @@
 //! The search keeps no parents, and its order has nothing to do with contexts. So the states that it stored are walked
 //! once more, context by context: from all states that the last context reached for the first time, each thread runs
 //! as far as stored states go. A *place* of the walk is a state and the thread that moved last. Places are found in
-//! waves, on all threads of the crew, and kept wave by wave, in order; nothing else is. The way back looks for the first
+//! waves, shared by all workers, and kept wave by wave, in order; nothing else is. The way back looks for the first
 //! place of the wave before from which a step leads on. What the search did not store may allow a shorter way: the result
 //! is an upper bound, and exact where all states are stored.
 
@@ -83,7 +83,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
         for seeds in seeds.chunks(self.seeds_at_once()) {
             // A thread that came to a seed itself has run on.
             let has_moved = |&(seed, mover): &Place| self.visited.has(seed, usize::from(mover));
-            let moves = self.explorer.crew.cut(seeds, |seeds| {
+            let moves = self.explorer.workers.cut(seeds, |seeds| {
                 let moves = self.moves(seeds).filter(|place| !has_moved(place));
                 moves.collect::<Vec<_>>()
             });
@@ -111,9 +111,9 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
 
     /// Makes moves; adds lists of the places that were not found before.
     fn make(&self, moves: &[Place], parts: &mut Vec<Vec<Place>>, budget: &mut Budget) -> Result<(), Stop> {
-        let Explorer { system, states, crew, .. } = self.explorer;
+        let Explorer { system, states, workers, .. } = self.explorer;
         for moves in moves.chunks(MOVES_AT_ONCE) {
-            parts.extend(crew.cut(moves, |moves| {
+            parts.extend(workers.cut(moves, |moves| {
                 let (mut row, mut next) = (vec![0; states.width()], Vec::new());
                 let (mut batch, mut places) = (Batch::default(), Vec::new());
                 for &(state, mover) in moves {
@@ -133,13 +133,13 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
 
     fn in_order(&self, parts: Vec<Vec<Place>>) -> Vec<Place> {
         let key = |&(state, place): &Place| u64::from(state) << 16 | u64::from(place);
-        self.explorer.crew.sorted(parts, key, |one, other| one == other)
+        self.explorer.workers.sorted(parts, key, |one, other| one == other)
     }
 
     /// Adds the states of a wave that are new to those from which the next context starts; returns the first violation.
     fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>, budget: &mut Budget) -> Result<Option<u32>, Stop> {
         for wave in wave.chunks(PLACES_AT_ONCE) {
-            let parts = self.explorer.crew.cut(wave, |places| {
+            let parts = self.explorer.workers.cut(wave, |places| {
                 let new = places.iter().map(|place| place.0);
                 let new: Vec<_> =
                     new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
@@ -198,11 +198,11 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
 
     /// The first of some moves that leads to a place.
     fn leading_to(&self, (to, place): Place, moves: &[Place], budget: &mut Budget) -> Result<Option<Place>, Stop> {
-        let Explorer { system, states, crew, .. } = self.explorer;
+        let Explorer { system, states, workers, .. } = self.explorer;
         let mut target = vec![0; states.width()];
         states.get(to, &mut target);
         for moves in moves.chunks(MOVES_AT_ONCE) {
-            let found = crew.cut(moves, |moves| {
+            let found = workers.cut(moves, |moves| {
                 let (mut row, mut next) = (vec![0; states.width()], Vec::new());
                 moves.iter().copied().find(|&(state, mover)| {
                     let mut leads = false;

@@ -1,5 +1,5 @@
 //! Techniques, one folder each; none knows another. What several of them need stands beside them: [`system`] is what they
-//! know of a model, [`explorer`] takes its steps on all threads of the [`crew`], [`packed`] holds states and views in a
+//! know of a model, [`explorer`] takes its steps with all [`workers`], [`packed`] holds states and views in a
 //! few bytes each, [`symmetry`] is about interchangeable threads. [`abstraction`] is what a proof by views knows of a model,
 //! and [`obligations`] what such a proof still owes. [`pushdown`] is all that has to do with stacks.
 
@@ -7,7 +7,6 @@ pub mod abstraction;
 pub mod bits;
 pub mod closure;
 pub mod contexts;
-pub mod crew;
 pub mod delays;
 pub mod explorer;
 pub mod fewest_contexts;
@@ -20,3 +19,4 @@ pub mod rendezvous;
 pub mod symmetry;
 pub mod system;
 pub mod watchers;
+pub mod workers;

@@ -14,11 +14,11 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::{Abstraction, Describe};
-use crate::crew::Crew;
 use crate::explorer::number_rows;
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 use crate::watchers::Watchers;
+use crate::workers::Workers;
 
 /// The obligations of one level.
 pub struct Obligations<S: System, A: Abstraction<S>> {
@@ -33,7 +33,7 @@ pub struct Obligations<S: System, A: Abstraction<S>> {
     debts: Vec<Debt<A::Why>>,
     open: usize,
     /// For each view, how many of its obligations are not met; may end before the last view.
-    wanting: Vec<u32>,
+    open_by_view: Vec<u32>,
     /// Views that are shown by no state that has been expanded.
     unexpanded: usize,
 }
@@ -51,7 +51,7 @@ struct Debt<W> {
     met: bool,
 }
 
-/// What the views of some piece of work owe that is not there.
+/// What the views of some chunk of work owe that is not there.
 struct Demand<W> {
     batch: Batch,
     /// For each row of the batch, the view that owes it, and why.
@@ -111,7 +111,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
             owed: PackedSet::new(abstraction.fields(system)),
             debts: Vec::new(),
             open: 0,
-            wanting: Vec::new(),
+            open_by_view: Vec::new(),
             unexpanded: 0,
             abstraction,
         }
@@ -138,8 +138,8 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Whether a view has obligations that are not met.
-    pub fn wants(&self, view: u32) -> bool {
-        self.wanting.get(view as usize).is_some_and(|&open| open > 0)
+    pub fn owes(&self, view: u32) -> bool {
+        self.open_by_view.get(view as usize).is_some_and(|&open| open > 0)
     }
 
     /// So many states that show new views will be expanded, one for each.
@@ -152,7 +152,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         self.unexpanded -= count;
     }
 
-    /// Prepares to tell the views of all states that the system has learned.
+    /// Interns what the views of all states need that the system has interned.
     pub fn prepare(&mut self, system: &S, budget: &mut Budget) -> Result<(), Stop> {
         self.abstraction.prepare(system, budget)
     }
@@ -163,46 +163,47 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         system: &S,
         states: &PackedSet,
         which: &[u32],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Vec<u32>, Stop> {
         self.prepare(system, budget)?;
         let abstraction = &self.abstraction;
-        number_rows(states, which, &mut self.views, crew, budget, |row, view| abstraction.view(system, row, view))
+        number_rows(states, which, &mut self.views, workers, budget, |row, view| abstraction.view(system, row, view))
     }
 
     /// Works out what views owe, given by their numbers, each once. It is best asked when a state that shows the view has
     /// been expanded: then most of what its steps may lead to has been reached already.
-    pub fn look_at(&mut self, views: &[u32], system: &S, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
+    pub fn look_at(&mut self, views: &[u32], system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        // New views can meet obligations that are older than they are. While nothing is open, that costs nothing.
         if self.open > 0 {
             let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
             for new in new.chunks(VIEWS_AT_ONCE) {
-                let met = crew.cut(new, |piece| self.owed_among(piece));
+                let met = workers.cut(new, |chunk| self.owed_among(chunk));
                 met.into_iter().flatten().for_each(|debt| self.meet(debt));
                 budget.pass(new.len() as u64)?;
             }
         }
         self.compared = self.views.len() as u32;
         for views in views.chunks(VIEWS_AT_ONCE) {
-            self.abstraction.learn(system, &self.views, views, crew, budget)?;
+            self.abstraction.learn(system, &self.views, views, workers, budget)?;
             // The views at hand are looked at under all facts; those before them have to be found again for the new ones.
             while let Some(fact) = self.abstraction.next_fact() {
-                self.look_again(fact, system, crew, budget)?;
+                self.look_again(fact, system, workers, budget)?;
             }
-            let demands = crew.cut(views, |piece| {
-                let mut demand = self.demands(piece, system);
-                self.owed.seal(&mut demand.batch, crew);
+            let demands = workers.cut(views, |chunk| {
+                let mut demand = self.demands(chunk, system);
+                self.owed.seal(&mut demand.batch, workers);
                 demand
             });
             budget.spend(views.len() as u64)?;
             self.watchers.add(views.to_vec());
-            self.owe(demands, crew);
+            self.owe(demands, workers);
         }
         Ok(())
     }
 
     /// Looks again at the views that watch the key of a fact.
-    fn look_again(&mut self, fact: A::Fact, system: &S, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
+    fn look_again(&mut self, fact: A::Fact, system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
         let (key, abstraction) = (A::key(fact), &self.abstraction);
         let watches = |view: &[u32], keys: &mut Vec<_>| abstraction.watches(system, view, keys);
         let watching = self.watchers.take(key, &self.views, budget, watches)?;
@@ -217,7 +218,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
             }
             budget.spend(targets.origins.len() as u64)?;
             self.demand(&mut targets, &mut demand);
-            self.owe(vec![demand], crew);
+            self.owe(vec![demand], workers);
         }
         self.watchers.put_back(key, watching);
         Ok(())
@@ -236,6 +237,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     /// What some views demand: views that steps from them may lead to and that are not there.
     fn demands(&self, views: &[u32], system: &S) -> Demand<A::Why> {
         let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Targets::new());
+        // Targets are looked up by the group: the accesses to the set overlap, and its rows stay within the caches.
         for group in views.chunks(GROUP) {
             for &view in group {
                 self.views.get(view, &mut row);
@@ -263,17 +265,18 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Notes views that are not there as owed.
-    fn owe(&mut self, demands: Vec<Demand<A::Why>>, crew: &Crew) {
+    fn owe(&mut self, demands: Vec<Demand<A::Why>>, workers: &Workers) {
         let (batches, origins): (Vec<_>, Vec<_>) =
             demands.into_iter().map(|demand| (demand.batch, demand.origins)).unzip();
-        let numbers = self.owed.insert_all(batches, crew);
+        let numbers = self.owed.insert_all(batches, workers);
         if self.owed.len() > self.debts.len() {
-            self.wanting.resize(self.views.len(), 0);
+            self.open_by_view.resize(self.views.len(), 0);
         }
         for (number, (view, why)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
+            // Owed rows are numbered in the order of their origins, so the first origin of each is the one that is kept.
             if number as usize == self.debts.len() {
                 self.debts.push(Debt { view, why, met: false });
-                self.wanting[view as usize] += 1;
+                self.open_by_view[view as usize] += 1;
                 self.open += 1;
             }
         }
@@ -283,7 +286,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         let debt = &mut self.debts[debt as usize];
         if !std::mem::replace(&mut debt.met, true) {
             self.open -= 1;
-            self.wanting[debt.view as usize] -= 1;
+            self.open_by_view[debt.view as usize] -= 1;
         }
     }
 
@@ -292,7 +295,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         self.views.bytes()
             + self.owed.bytes()
             + self.abstraction.bytes()
-            + (self.watchers.bytes() + self.debts.len() * 16 + self.wanting.len() * 4) as u64
+            + (self.watchers.bytes() + self.debts.len() * 16 + self.open_by_view.len() * 4) as u64
     }
 
     /// Some obligations that are not met, in words.

@@ -7,12 +7,12 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Describe;
-use crate::crew::Crew;
 use crate::explorer::add_rows;
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
 use crate::system::{Observed, PathStep, System, Traced};
+use crate::workers::Workers;
 
 /// A system with views of one level.
 pub struct Observing<S: System, A: Describe<S>> {
@@ -41,12 +41,12 @@ impl<S: System, A: Describe<S>> System for Observing<S, A> {
         self.system.initial()
     }
 
-    fn knows(&self, row: &[u32]) -> bool {
-        self.system.knows(row)
+    fn is_interned(&self, row: &[u32]) -> bool {
+        self.system.is_interned(row)
     }
 
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        self.system.learn(row, budget)
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.system.intern(row, budget)
     }
 
     #[inline]
@@ -92,26 +92,26 @@ impl<S: System, A: Describe<S>> Observed for Observing<S, A> {
         _: usize,
         _: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Self::Proof>, Stop> {
         let Self { system, obligations } = self;
         let (known, all) = (obligations.views.len() as u32, (0..reached.len() as u32).collect::<Vec<_>>());
         let copy = |row: &[u32], view: &mut [u32]| view.copy_from_slice(row);
-        add_rows(reached, &all, &mut obligations.views, crew, budget, copy).1?;
+        add_rows(reached, &all, &mut obligations.views, workers, budget, copy).1?;
         let new: Vec<u32> = (known..obligations.views.len() as u32).collect();
-        obligations.look_at(&new, system, crew, budget)?;
+        obligations.look_at(&new, system, workers, budget)?;
         if obligations.open() > 0 {
             return Ok(None);
         }
         let abstraction = obligations.abstraction();
-        let certificate = abstraction.certificate(system, reached.clone(), violated, crew, budget)?;
+        let certificate = abstraction.certificate(system, reached.clone(), violated, workers, budget)?;
         let level = abstraction.level();
         Ok(Some(Proof { certificate, because: A::because(system, level), kind: "closure", level }))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, crew: &Crew, budget: &mut Budget) -> Vec<String> {
-        self.obligations.abstraction().list(&self.system, views, violating, crew, budget)
+    fn list(&self, views: &PackedSet, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String> {
+        self.obligations.abstraction().list(&self.system, views, violating, workers, budget)
     }
 }
 

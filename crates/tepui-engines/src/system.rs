@@ -3,13 +3,13 @@
 //! A state is a row of numbers. What the numbers mean (a stack, a queue, the value of a variable) is the system's
 //! business; large things are interned, so that a row stays small. Several threads explore a system at the same time,
 //! so [`steps`](System::steps) must not change it: what it will need for a row is interned before, by
-//! [`learn`](System::learn), which is called for one row after the other in the order of their numbers. So the interned
+//! [`intern`](System::intern), which is called for one row after the other in the order of their numbers. So the interned
 //! numbers, too, are the same for any number of threads.
 
 use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
 use crate::packed::PackedSet;
+use crate::workers::Workers;
 
 /// A model with threads and steps.
 pub trait System: Send + Sync {
@@ -25,18 +25,18 @@ pub trait System: Send + Sync {
     /// The initial state.
     fn initial(&mut self) -> Vec<u32>;
 
-    /// Whether the system has learned what it needs for the steps from a state.
-    fn knows(&self, row: &[u32]) -> bool;
+    /// Whether all that is needed for the steps from a state is interned.
+    fn is_interned(&self, row: &[u32]) -> bool;
 
-    /// Learns what is needed for the steps from a state.
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
+    /// Interns what is needed for the steps from a state.
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
 
     /// Whether a row that is not yet stored is covered by rows that are; if not, it will be stored.
     fn covered(&mut self, _row: &[u32], _budget: &mut Budget) -> Result<bool, Stop> {
         Ok(false)
     }
 
-    /// Takes every step that a thread can take from a state, and tells `found` of each result: the row, which stands in
+    /// Takes every step that a thread can take from a state, and calls `found` with each result: the row, which stands in
     /// `next`, and the place of the thread in it, which may be another one where threads are interchangeable. Returns
     /// whether the thread is enabled. A thread that is interchangeable with an earlier one in the same local state may
     /// be left out.
@@ -65,7 +65,7 @@ pub trait Observed: System {
     /// For each number of a view's row, the largest value to expect for a start.
     fn view_fields(&self) -> Vec<u32>;
 
-    /// Prepares to tell the views of all rows that were learned.
+    /// Interns what [`view`](Self::view) needs for all rows that were interned.
     fn prepare(&mut self, budget: &mut Budget) -> Result<(), Stop>;
 
     /// The view of a state.
@@ -88,7 +88,7 @@ pub trait Observed: System {
     fn properties(&self) -> usize;
 
     /// Whether a view may violate a property: a cheap test that need not be precise.
-    fn suspicious(&self, _view: &[u32]) -> bool {
+    fn may_violate(&self, _view: &[u32]) -> bool {
         true
     }
 
@@ -104,12 +104,12 @@ pub trait Observed: System {
         states: usize,
         exhausted: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Self::Proof>, Stop>;
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for.
-    fn list(&self, views: &PackedSet, violating: bool, crew: &Crew, budget: &mut Budget) -> Vec<String>;
+    fn list(&self, views: &PackedSet, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String>;
 }
 
 /// An observed system whose rows are states, so that a path through rows is an execution.

@@ -10,8 +10,8 @@ mod rendezvous;
 mod selfcheck;
 mod verify;
 
-pub use tepui_engines::crew::Cores;
 pub use tepui_engines::rendezvous::{Abstraction, Options as Refinement, Policy};
+pub use tepui_engines::workers::Cores;
 
 pub use catalogue::{ENGINES, EngineInfo, LANGUAGES, LanguageInfo};
 pub use certify::certify;

@@ -14,10 +14,10 @@ use tepui_core::{
     Stop, drive,
 };
 use tepui_engines::closure::{self, Closure};
-use tepui_engines::crew::{Cores, Pooled};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::rendezvous::product::{Product, product_unless};
 use tepui_engines::rendezvous::{Rendezvous, approximate};
+use tepui_engines::workers::{Cores, Pooled};
 use tepui_model::rendezvous::{Model, Property, Target};
 
 use crate::selfcheck::refusal;

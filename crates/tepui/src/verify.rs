@@ -10,7 +10,6 @@ use tepui_core::{
 };
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
-use tepui_engines::crew::{Cores, Crew, Pooled};
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context_within;
@@ -18,6 +17,7 @@ use tepui_engines::pushdown::generators::Pairs;
 use tepui_engines::pushdown::least_set::{Fence, LeastInductiveSet};
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::symmetry::Symmetry;
+use tepui_engines::workers::{Cores, Pooled, Workers};
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Property, Symbol};
 
@@ -387,7 +387,7 @@ fn with_some_property(model: &Model) -> Cow<'_, Model> {
 fn confirm(compiled: &Compiled, matching: &Matching, budget: &mut Budget) -> Result<(), UnsupportedMatching> {
     let none = Symmetry::none(compiled.threads());
     let mut views = LeastInductiveSet::new(compiled, &none, 1);
-    if views.fixpoint(usize::MAX, Fence::Open, &Crew::of(Cores::new(1)), budget).is_err() {
+    if views.fixpoint(usize::MAX, Fence::Open, &Workers::of(Cores::new(1)), budget).is_err() {
         return Ok(()); // A limit ends the run that follows as well.
     }
     let omitted = |&(thread, word, revealed): &(usize, &[Symbol], Symbol)| {

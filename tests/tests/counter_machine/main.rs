@@ -15,9 +15,9 @@ use std::sync::Arc;
 use tepui_core::{Budget, Facts, Round, Stop};
 use tepui_engines::closure::Closure;
 use tepui_engines::contexts::{Contexts, EXPLICIT, Sequences};
-use tepui_engines::crew::Cores;
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::observing::Observing;
+use tepui_engines::workers::Cores;
 
 use check::{check, replay};
 use model::{Machine, Op, Property, Rule, State, explore, random};
@@ -129,7 +129,7 @@ fn ask(machine: &Machine, mut engine: impl Searching, work: u64) -> Answer {
 }
 
 fn cores(threads: usize) -> Cores {
-    Cores { threads, grain: 2 }
+    Cores { threads, chunk: 2 }
 }
 
 fn system(machine: &Machine) -> Counting {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 use tepui_engines::abstraction::{Abstraction, Describe, Key};
-use tepui_engines::crew::Crew;
 use tepui_engines::obligations::Targets;
 use tepui_engines::packed::PackedSet;
 use tepui_engines::system::{PathStep, System};
+use tepui_engines::workers::Workers;
 
 use crate::model::{Machine, Op, State};
 
@@ -41,11 +41,11 @@ impl System for Counting {
         row_of(&self.0.initial())
     }
 
-    fn knows(&self, _: &[u32]) -> bool {
+    fn is_interned(&self, _: &[u32]) -> bool {
         true
     }
 
-    fn learn(&mut self, _: &[u32], _: &mut Budget) -> Result<(), Stop> {
+    fn intern(&mut self, _: &[u32], _: &mut Budget) -> Result<(), Stop> {
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl CounterViews {
 impl Abstraction<Counting> for CounterViews {
     type Fact = Beyond;
     type Why = usize;
-    type Suspects = ();
+    type Prefilter = ();
     type Certificate = Claim;
     type Trace = Vec<(usize, State)>;
 
@@ -147,9 +147,9 @@ impl Abstraction<Counting> for CounterViews {
         system.0.properties.len()
     }
 
-    fn suspects(_: &Counting, _: Range<usize>) {}
+    fn prefilter(_: &Counting, _: Range<usize>) {}
 
-    fn suspicious(&self, _: &Counting, (): &(), _: &[u32]) -> bool {
+    fn may_violate(&self, _: &Counting, (): &(), _: &[u32]) -> bool {
         true
     }
 
@@ -166,7 +166,7 @@ impl Abstraction<Counting> for CounterViews {
         system: &Counting,
         views: &PackedSet,
         which: &[u32],
-        _: &Crew,
+        _: &Workers,
         _: &mut Budget,
     ) -> Result<(), Stop> {
         let mut row = vec![0; views.width()];
@@ -212,7 +212,7 @@ impl Abstraction<Counting> for CounterViews {
         _: &Counting,
         views: PackedSet,
         violated: &[bool],
-        _: &Crew,
+        _: &Workers,
         _: &mut Budget,
     ) -> Result<Claim, Stop> {
         let mut row = vec![0; views.width()];
@@ -246,7 +246,7 @@ impl Describe<Counting> for CounterViews {
         format!("thread {thread} may decrement the counter at {view:?}")
     }
 
-    fn list(&self, _: &Counting, views: &PackedSet, _: bool, _: &Crew, _: &mut Budget) -> Vec<String> {
+    fn list(&self, _: &Counting, views: &PackedSet, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
         let mut row = vec![0; views.width()];
         let show = |view: u32| {
             views.get(view, &mut row);

@@ -13,7 +13,6 @@ use tepui_cert::{Certificate, Trace};
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 
 use crate::abstraction::{Abstraction, Describe, violation_test};
-use crate::crew::{Cores, Crew};
 use crate::explorer::Explorer;
 use crate::fewest_contexts::fewest_contexts;
 use crate::obligations::Obligations;
@@ -25,6 +24,7 @@ use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::Pushdown;
 use crate::symmetry::Symmetry;
 use crate::system::System;
+use crate::workers::{Cores, Workers};
 use search::Search;
 
 /// What is true of the engine on every pushdown model.
@@ -64,7 +64,7 @@ impl Closure {
 impl<S: System, A: Abstraction<S>> Closure<S, A> {
     /// An engine for a system that reports views of a level; a proof may need a greater one.
     pub fn of(facts: &'static Facts, system: S, level: usize, cores: Cores) -> Self {
-        Self { facts, search: Search::new(system, Crew::of(cores), level) }
+        Self { facts, search: Search::new(system, Workers::of(cores), level) }
     }
 
     /// Searches up to the end of a stage, a new violation or a closed set of views, and reports what is known then.
@@ -100,8 +100,8 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         }
         drop(states);
         let listed = levels.is_empty().then(|| if *exact { PackedSet::new([1]) } else { views.clone() });
-        let Explorer { system, crew, .. } = &*explorer;
-        let certificate = abstraction.certificate(system, views, violated, crew, budget);
+        let Explorer { system, workers, .. } = &*explorer;
+        let certificate = abstraction.certificate(system, views, violated, workers, budget);
         let level = abstraction.level();
         levels.extend(listed.map(|listed| Obligations::with_views(system, abstraction, listed)));
         Ok(Some((level, certificate?)))
@@ -159,9 +159,9 @@ where
 
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
         let Some(reported) = self.search.levels.first() else { return Vec::new() };
-        let Explorer { system, states, crew, .. } = &self.search.explorer;
+        let Explorer { system, states, workers, .. } = &self.search.explorer;
         let views = if self.search.exact { states } else { &reported.views };
-        reported.abstraction().list(system, views, violating, crew, budget)
+        reported.abstraction().list(system, views, violating, workers, budget)
     }
 
     fn notes(&self) -> Notes {

@@ -6,7 +6,7 @@
 //! matters for either answer; order is only a matter of speed, and of fairness.
 //!
 //! The search goes through stages with growing levels m, for stacks of 1, 2, 3, 4, 6, 8, 12, ... symbols. In stage m, of
-//! the states that show the same view of level m only the first that was found is expanded. The others wait; in a later
+//! the states that show the same view of level m only the first that was found is expanded. The others are deferred; in a later
 //! stage, where more is told apart, some of them become representatives. Representatives of views with open obligations
 //! come first. With each stage comes its level as one more at which a proof may succeed; the smaller ones stay, since a
 //! proof at a small level may need representatives of a greater one.
@@ -24,7 +24,7 @@
 //! *Exact views.* Where a view of the first level is the state (for stacks, where none is ever higher than one symbol),
 //! nothing is ever owed, and no views are kept besides the states.
 //!
-//! *It stops where all is known*: if no state waits and none is left to expand, U is all of R, and the levels go on
+//! *It stops where all is known*: if no state is deferred and none is left to expand, U is all of R, and the levels go on
 //! growing without a search, at the latest until views are states, and so are closed.
 
 use std::collections::VecDeque;
@@ -32,10 +32,10 @@ use std::collections::VecDeque;
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Abstraction;
-use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor};
 use crate::obligations::Obligations;
 use crate::system::System;
+use crate::workers::Workers;
 
 /// The fewest and the most states that are expanded before obligations are looked at again.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
@@ -58,7 +58,7 @@ pub struct Search<S: System, A: Abstraction<S>> {
     reported: u32,
     /// Whether views are states.
     pub exact: bool,
-    suspects: A::Suspects,
+    prefilter: A::Prefilter,
     /// For each property, whether it is violated.
     pub violated: Vec<bool>,
     /// The level of the next stage, or of the one that is not finished.
@@ -68,7 +68,7 @@ pub struct Search<S: System, A: Abstraction<S>> {
     urgent: VecDeque<Candidate>,
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
-    waiting: Vec<u32>,
+    deferred: Vec<u32>,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -79,7 +79,7 @@ struct Expand {
 impl Visitor for Expand {
     type Job = Candidate;
     type Found = ();
-    const LISTENS: bool = false;
+    const VISITS_IMAGES: bool = false;
 
     fn job(&self, &(state, _): &Candidate) -> (u32, std::ops::Range<usize>) {
         (state, 0..self.threads)
@@ -94,12 +94,12 @@ impl Visitor for Expand {
 
 impl<S: System, A: Abstraction<S>> Search<S, A> {
     /// A search that has found nothing yet and reports views of a level.
-    pub fn new(system: S, crew: Crew, level: usize) -> Self {
+    pub fn new(system: S, workers: Workers, level: usize) -> Self {
         let properties = A::properties(&system);
         Self {
             exact: false,
-            suspects: A::suspects(&system, 0..properties),
-            explorer: Explorer::new(system, crew),
+            prefilter: A::prefilter(&system, 0..properties),
+            explorer: Explorer::new(system, workers),
             levels: Vec::new(),
             view_count: 0,
             reported: 0,
@@ -108,7 +108,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             begun: false,
             urgent: VecDeque::new(),
             ordinary: VecDeque::new(),
-            waiting: Vec::new(),
+            deferred: Vec::new(),
         }
     }
 
@@ -119,7 +119,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
 
     /// Whether no state is left that has not been expanded.
     pub fn exhausted(&self) -> bool {
-        !self.levels.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.waiting.is_empty()
+        !self.levels.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.deferred.is_empty()
     }
 
     /// The first level at which the views are closed.
@@ -136,7 +136,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     pub fn bytes(&self) -> u64 {
         let levels: u64 = self.levels.iter().map(Obligations::bytes).sum();
         let Explorer { states, system, .. } = &self.explorer;
-        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.waiting.capacity() * 4;
+        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.deferred.capacity() * 4;
         states.bytes() + system.bytes() + levels + lists as u64
     }
 
@@ -188,9 +188,9 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         for index in (0..self.levels.len()).filter(|_| !self.exact) {
             let first = batch.iter().filter(|(_, levels)| levels & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
-            let Explorer { system, states, crew, .. } = &self.explorer;
-            let views = self.levels[index].add(system, states, &first, crew, budget)?;
-            self.levels[index].look_at(&views, system, crew, budget)?;
+            let Explorer { system, states, workers, .. } = &self.explorer;
+            let views = self.levels[index].add(system, states, &first, workers, budget)?;
+            self.levels[index].look_at(&views, system, workers, budget)?;
         }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
         budget.still_open(self.open() as u64);
@@ -207,14 +207,14 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
 
     /// New states, of which the run ends before they are sorted in: their views have been reached all the same.
     fn note(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        let Explorer { system, states, crew, .. } = &self.explorer;
+        let Explorer { system, states, workers, .. } = &self.explorer;
         if let Some(reported) = self.levels.first_mut().filter(|_| !self.exact) {
-            reported.add(system, states, found, crew, budget)?;
+            reported.add(system, states, found, workers, budget)?;
         }
         self.report_views(budget)
     }
 
-    /// New states: those with a view of their own in this stage are to be expanded, the others wait.
+    /// New states: those with a view of their own in this stage are to be expanded, the others are deferred.
     fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
         if self.exact {
             self.queue(found);
@@ -225,10 +225,11 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
         let mut urgent = vec![false; states.len()];
         for index in 0..last {
-            let (first, Explorer { system, states: all, crew, .. }) = (self.levels[index].views.len(), &self.explorer);
-            let numbers = self.levels[index].add(system, all, &states, crew, budget)?;
+            let (first, Explorer { system, states: all, workers, .. }) =
+                (self.levels[index].views.len(), &self.explorer);
+            let numbers = self.levels[index].add(system, all, &states, workers, budget)?;
             for (place, new) in first_shown(&numbers, first) {
-                urgent[place] |= self.levels[index].wants(numbers[place]);
+                urgent[place] |= self.levels[index].owes(numbers[place]);
                 candidates[place].1 |= u64::from(new) << index;
             }
             let new = self.levels[index].views.len() - first;
@@ -241,14 +242,14 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// Adds the views of states that have not been expanded, at the last level; returns those that are the first to show
-    /// theirs, the rest wait.
+    /// theirs; the rest are deferred.
     fn add(&mut self, last: usize, which: &[u32], budget: &mut Budget) -> Result<Vec<Candidate>, Stop> {
         let first = self.levels[last].views.len();
-        let Explorer { system, states, crew, .. } = &self.explorer;
-        let numbers = self.levels[last].add(system, states, which, crew, budget)?;
+        let Explorer { system, states, workers, .. } = &self.explorer;
+        let numbers = self.levels[last].add(system, states, which, workers, budget)?;
         let mut candidates = Vec::new();
         for (place, new) in first_shown(&numbers, first) {
-            if new { candidates.push((which[place], 1 << last)) } else { self.waiting.push(which[place]) }
+            if new { candidates.push((which[place], 1 << last)) } else { self.deferred.push(which[place]) }
         }
         self.levels[last].will_expand(candidates.len());
         Ok(candidates)
@@ -269,37 +270,37 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             self.queue(&(0..count).collect::<Vec<_>>());
             return self.report_views(budget);
         }
-        let waiting = match last {
+        let deferred = match last {
             0 => (0..count).collect(),
-            _ => std::mem::take(&mut self.waiting),
+            _ => std::mem::take(&mut self.deferred),
         };
         let mut expanded = vec![true; count as usize];
-        waiting.iter().for_each(|&state| expanded[state as usize] = false);
+        deferred.iter().for_each(|&state| expanded[state as usize] = false);
         let expanded: Vec<u32> = (0..count).filter(|&state| expanded[state as usize]).collect();
-        let Explorer { system, states, crew, .. } = &self.explorer;
-        self.levels[last].add(system, states, &expanded, crew, budget)?;
+        let Explorer { system, states, workers, .. } = &self.explorer;
+        self.levels[last].add(system, states, &expanded, workers, budget)?;
         let shown: Vec<u32> = (0..self.levels[last].views.len() as u32).collect();
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
-        let wanted = self.wanted(&waiting, budget)?;
-        for (state, wanted) in waiting.into_iter().zip(wanted) {
-            if wanted { urgent.push(state) } else { ordinary.push(state) }
+        let owing = self.owing(&deferred, budget)?;
+        for (state, owing) in deferred.into_iter().zip(owing) {
+            if owing { urgent.push(state) } else { ordinary.push(state) }
         }
         self.urgent = self.add(last, &urgent, budget)?.into();
         self.ordinary = self.add(last, &ordinary, budget)?.into();
         self.report_views(budget)?;
-        let Explorer { system, crew, .. } = &self.explorer;
-        self.levels[last].look_at(&shown, system, crew, budget)
+        let Explorer { system, workers, .. } = &self.explorer;
+        self.levels[last].look_at(&shown, system, workers, budget)
     }
 
     /// Which states show views with open obligations at some smaller level.
-    fn wanted(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
-        let mut wanted = vec![false; states.len()];
+    fn owing(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
+        let mut owing = vec![false; states.len()];
         for level in self.levels.iter_mut().rev().skip(1).filter(|level| level.open() > 0) {
-            let Explorer { system, states: all, crew, .. } = &self.explorer;
-            let numbers = level.add(system, all, states, crew, budget)?;
-            wanted.iter_mut().zip(numbers).for_each(|(wanted, view)| *wanted |= level.wants(view));
+            let Explorer { system, states: all, workers, .. } = &self.explorer;
+            let numbers = level.add(system, all, states, workers, budget)?;
+            owing.iter_mut().zip(numbers).for_each(|(owing, view)| *owing |= level.owes(view));
         }
-        Ok(wanted)
+        Ok(owing)
     }
 
     /// Brings the number of views and the violations up to date.
@@ -316,17 +317,17 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
 
     /// Counts views that are new, and looks for violations among them.
     fn report(&mut self, new: &[u32]) {
-        let (system, suspects) = (&self.explorer.system, &self.suspects);
+        let (system, prefilter) = (&self.explorer.system, &self.prefilter);
         let Some(reported) = self.levels.first() else { return };
         let abstraction = reported.abstraction();
         let views = if self.exact { &self.explorer.states } else { &reported.views };
-        let parts = self.explorer.crew.cut(new, |piece| {
+        let parts = self.explorer.workers.cut(new, |chunk| {
             let (mut count, mut violated) = (0_u64, self.violated.clone());
             let mut view = vec![0; views.width()];
-            for &number in piece {
+            for &number in chunk {
                 views.get(number, &mut view);
                 count = count.saturating_add(abstraction.orbit(system, &view));
-                if abstraction.suspicious(system, suspects, &view) {
+                if abstraction.may_violate(system, prefilter, &view) {
                     for (property, violated) in violated.iter_mut().enumerate() {
                         *violated = *violated || abstraction.violates(system, property, &view);
                     }

@@ -15,8 +15,8 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
+use crate::pushdown::prefilter::Prefilter;
 use crate::pushdown::stacks::Stacks;
-use crate::pushdown::suspects::Suspects;
 use crate::pushdown::top_views::TopViews;
 use crate::pushdown::trace::Found;
 use crate::system::PathStep;
@@ -65,13 +65,13 @@ impl<'a> Walk<'a> {
         let (best, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
         let mut walk = Self { search, rules: rules_by_result(search), best, queue, row };
         let property = &compiled.model.properties()[property];
-        let suspects = Suspects::of(compiled, search.symmetry(), std::slice::from_ref(property));
+        let prefilter = Prefilter::of(compiled, search.symmetry(), std::slice::from_ref(property));
         for state in search.states_of(level) {
             budget.pass(1)?;
             search.explorer.states.get(state, &mut walk.row);
             let top = |thread: usize| search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]);
-            let suspicious = suspects.include(walk.row[0], |thread| top(thread).0);
-            if suspicious && compiled.violates(property, search.symmetry(), walk.row[0], top) {
+            let may_violate = prefilter.include(walk.row[0], |thread| top(thread).0);
+            if may_violate && compiled.violates(property, search.symmetry(), walk.row[0], top) {
                 for thread in 0..threads as u16 {
                     let place = Place { state, thread, context: level as u32 };
                     walk.best.insert(place, Known { steps: 0, first: None });
@@ -127,7 +127,7 @@ impl<'a> Walk<'a> {
             let Some(earlier) = self.undo(thread, rule, stack) else { continue };
             let mut before = self.row.clone();
             (before[0], before[field]) = earlier;
-            let thread = search.symmetry().settle(&mut before, field - 1) as u16;
+            let thread = search.symmetry().canonicalise_at(&mut before, field - 1) as u16;
             let Some(state) = search.explorer.states.find(&before) else { continue };
             let level = search.level_of(state) as u32;
             if level == place.context || level + 1 == place.context {

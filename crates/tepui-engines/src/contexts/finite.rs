@@ -3,11 +3,11 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Abstraction;
-use crate::crew::Crew;
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
 use crate::system::System;
+use crate::workers::Workers;
 
 /// All states are known and have been expanded, so the views of some level are closed, at the latest of one at which views
 /// are states. Small levels give small certificates and are tried one by one; where they do not do, levels are doubled,
@@ -16,20 +16,20 @@ pub fn collapsed<S: System, A: Abstraction<S>>(
     system: &S,
     states: &mut PackedSet,
     violated: &[bool],
-    crew: &Crew,
+    workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Proof<A::Certificate>, Stop> {
     let all: Vec<u32> = (0..states.len() as u32).collect();
     for level in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {
         let mut views = Obligations::<S, A>::new(system, level);
-        views.add(system, states, &all, crew, budget)?;
+        views.add(system, states, &all, workers, budget)?;
         budget.spend(all.len() as u64)?;
         let shown: Vec<u32> = (0..views.views.len() as u32).collect();
-        views.look_at(&shown, system, crew, budget)?;
+        views.look_at(&shown, system, workers, budget)?;
         if views.open() == 0 {
             *states = PackedSet::new([1]);
             let (abstraction, views) = views.into_views();
-            let certificate = abstraction.certificate(system, views, violated, crew, budget)?;
+            let certificate = abstraction.certificate(system, views, violated, workers, budget)?;
             let because = "one more context brings no new state, so all states are known".to_owned();
             return Ok(Proof { certificate, because, kind: "states", level });
         }

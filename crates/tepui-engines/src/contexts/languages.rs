@@ -112,7 +112,7 @@ impl Locals for Languages {
         self.kinds[kind].contexts.get(&from).map(Vec::as_slice)
     }
 
-    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
+    fn intern_results(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
         let languages = &mut self.kinds[kind];
         let saturated = PostStar::new(rules, from.0, &languages.sets[from.1 as usize], budget)?;
         let images = split(&saturated, budget)?;

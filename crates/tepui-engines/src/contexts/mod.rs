@@ -27,7 +27,6 @@ use tepui_cert::pushdown::{self, Step};
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 
 use crate::abstraction::{Describe, violation_test};
-use crate::crew::{Cores, Crew};
 use crate::explorer::Explorer;
 use crate::fewest_contexts::fewest_contexts;
 use crate::observing::Observing;
@@ -41,6 +40,7 @@ use crate::pushdown::top_views::TopViews;
 use crate::pushdown::trace;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
+use crate::workers::{Cores, Workers};
 use languages::Languages;
 use search::Search;
 
@@ -90,8 +90,8 @@ impl<S: System, A: Describe<S>> Representation for Observing<S, A> {
 
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Proof<A::Certificate>, Stop> {
         let violated = search.violated();
-        let Explorer { system, states, crew, .. } = &mut search.explorer;
-        finite::collapsed::<S, A>(&system.system, states, &violated, crew, budget)
+        let Explorer { system, states, workers, .. } = &mut search.explorer;
+        finite::collapsed::<S, A>(&system.system, states, &violated, workers, budget)
     }
 
     fn stored(&self) -> [&'static str; 2] {
@@ -109,8 +109,8 @@ impl Representation for TopViews<Stacks> {
 
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Evidence, Stop> {
         let violated = search.violated();
-        let Explorer { system, states, crew, .. } = &mut search.explorer;
-        Ok(finite::collapsed::<_, StackViews>(&system.system, states, &violated, crew, budget)?.into())
+        let Explorer { system, states, workers, .. } = &mut search.explorer;
+        Ok(finite::collapsed::<_, StackViews>(&system.system, states, &violated, workers, budget)?.into())
     }
 
     fn stored(&self) -> [&'static str; 2] {
@@ -223,7 +223,7 @@ impl<L: Locals> Contexts<TopViews<L>> {
 impl<S: Observed> Contexts<S> {
     /// An engine for a system, each context of which reaches finitely many rows.
     pub fn of(facts: &'static Facts, system: S, sequences: Sequences, cores: Cores) -> Self {
-        Self { facts, search: Search::new(system, Crew::of(cores)), sequences, plateau: (0, 0) }
+        Self { facts, search: Search::new(system, Workers::of(cores)), sequences, plateau: (0, 0) }
     }
 
     /// Explores one more context and reports what is known then.
@@ -272,8 +272,8 @@ impl<S: Representation> Contexts<S> {
             return Ok(None);
         }
         let violated = self.search.violated();
-        let Search { explorer: Explorer { system, states, crew, .. }, views, .. } = &mut self.search;
-        system.closed(views, states.len(), exhausted, &violated, crew, budget)
+        let Search { explorer: Explorer { system, states, workers, .. }, views, .. } = &mut self.search;
+        system.closed(views, states.len(), exhausted, &violated, workers, budget)
     }
 
     /// A trace to a violation, and its contexts.
@@ -310,8 +310,8 @@ where
     }
 
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
-        let Explorer { system, crew, .. } = &self.search.explorer;
-        system.list(&self.search.views, violating, crew, budget)
+        let Explorer { system, workers, .. } = &self.search.explorer;
+        system.list(&self.search.views, violating, workers, budget)
     }
 
     fn notes(&self) -> Notes {

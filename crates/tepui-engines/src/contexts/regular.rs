@@ -37,7 +37,7 @@ pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> R
             });
             cells.push(number);
         }
-        symmetry.sort(&mut cells); // Numbers of languages are not those of sets.
+        symmetry.canonicalise(&mut cells); // Numbers of languages are not those of sets.
         rows.push(cells);
     }
     let parts = languages.into_iter().enumerate().map(|(thread, languages)| {

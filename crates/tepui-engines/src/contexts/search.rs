@@ -17,7 +17,6 @@
 use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
-use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
@@ -25,6 +24,7 @@ use crate::pushdown::system::Locals;
 use crate::pushdown::top_views::TopViews;
 use crate::symmetry::Symmetry;
 use crate::system::Observed;
+use crate::workers::Workers;
 
 /// The most views that are compared with the properties before limits are looked at.
 const COUNTED_AT_ONCE: usize = 1 << 14;
@@ -110,7 +110,7 @@ impl Visitor for Level {
 
 impl<S: Observed> Search<S> {
     /// A search that has found nothing yet.
-    pub fn new(system: S, crew: Crew) -> Self {
+    pub fn new(system: S, workers: Workers) -> Self {
         Self {
             views: PackedSet::new(system.view_fields()),
             view_count: 0,
@@ -120,7 +120,7 @@ impl<S: Observed> Search<S> {
             reached_by: Bits::new(system.threads(), 0),
             observed: 0,
             counted: 0,
-            explorer: Explorer::new(system, crew),
+            explorer: Explorer::new(system, workers),
         }
     }
 
@@ -217,7 +217,7 @@ impl<S: Observed> Search<S> {
     /// The threads that may run from states of the last level; those that reached a state there have done so.
     fn runs_from(&self, seeds: &[u32]) -> Vec<Run> {
         let threads = 0..self.threads();
-        let runs = self.explorer.crew.cut(seeds, |seeds| {
+        let runs = self.explorer.workers.cut(seeds, |seeds| {
             let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread as u16)));
             runs.filter(|&(seed, thread)| !self.reached_by.has(seed, usize::from(thread))).collect::<Vec<_>>()
         });
@@ -234,9 +234,9 @@ impl<S: Observed> Search<S> {
             }
             return Vec::new();
         }
-        let crew = &self.explorer.crew;
-        let runs = crew.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
-        crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
+        let workers = &self.explorer.workers;
+        let runs = workers.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
+        workers.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
     /// Notes the views of all states, and looks for violations. If it has to stop, it can be asked to go on.
@@ -253,7 +253,7 @@ impl<S: Observed> Search<S> {
 
     fn note_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         self.explorer.system.prepare(budget)?;
-        let Explorer { system, states, crew, .. } = &self.explorer;
+        let Explorer { system, states, workers, .. } = &self.explorer;
         let which: Vec<u32> = (self.observed..states.len() as u32).collect();
         if S::SUBSUMES {
             let mut row = vec![0; states.width()];
@@ -265,22 +265,22 @@ impl<S: Observed> Search<S> {
             return Ok(());
         }
         let (noted, stopped) =
-            add_rows(states, &which, &mut self.views, crew, budget, |row, view| system.view(row, view));
+            add_rows(states, &which, &mut self.views, workers, budget, |row, view| system.view(row, view));
         self.observed += noted as u32;
         stopped
     }
 
     /// Counts some of the views that were noted, and compares them with the properties.
     fn count_views(&mut self) {
-        let Explorer { system, crew, .. } = &self.explorer;
+        let Explorer { system, workers, .. } = &self.explorer;
         let new: Vec<u32> = (self.counted..self.views.len() as u32).take(COUNTED_AT_ONCE).collect();
-        let parts = crew.cut(&new, |piece| {
+        let parts = workers.cut(&new, |chunk| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
             let mut view = vec![0; self.views.width()];
-            for &number in piece {
+            for &number in chunk {
                 self.views.get(number, &mut view);
                 count = count.saturating_add(system.orbit(&view));
-                if !system.suspicious(&view) {
+                if !system.may_violate(&view) {
                     continue;
                 }
                 for (property, violation) in violations.iter_mut().enumerate() {

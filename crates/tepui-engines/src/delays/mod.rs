@@ -27,9 +27,9 @@ pub mod trace;
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Round, Stop};
 
-use crate::crew::{Cores, Crew};
 use crate::explorer::Explorer;
 use crate::system::{Observed, Traced};
+use crate::workers::{Cores, Workers};
 use search::{MOST, Search};
 
 /// How to search.
@@ -66,7 +66,7 @@ pub struct Delays<S> {
 impl<S: Observed> Delays<S> {
     /// An engine for a system.
     pub fn new(system: S, options: Options) -> Self {
-        Self { search: Search::new(system, Crew::of(options.cores)), options, next: Next::Start }
+        Self { search: Search::new(system, Workers::of(options.cores)), options, next: Next::Start }
     }
 
     /// The states reached so far, as rows.
@@ -157,7 +157,7 @@ impl<S: Observed> Delays<S> {
     pub fn proof(&mut self, budget: &mut Budget) -> Result<Option<S::Proof>, Stop> {
         let (violated, exhausted) = (self.violated(), self.search.exhausted());
         let Search { explorer, views, .. } = &mut self.search;
-        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, &explorer.crew, budget)
+        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, &explorer.workers, budget)
     }
 }
 
@@ -207,7 +207,7 @@ where
     }
 
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
-        let Explorer { system, crew, .. } = &self.search.explorer;
-        system.list(&self.search.views, violating, crew, budget)
+        let Explorer { system, workers, .. } = &self.search.explorer;
+        system.list(&self.search.views, violating, workers, budget)
     }
 }

@@ -28,8 +28,8 @@ use super::evidence::evidence;
 use super::least_set::{Fence, Fixpoint, LeastInductiveSet, Reached};
 use tepui_model::pushdown::Symbol;
 
-use crate::crew::Crew;
 use crate::symmetry::Symmetry;
+use crate::workers::Workers;
 
 /// How many depths are tried at one bound.
 const DEPTHS_AT_ONCE: usize = 2;
@@ -73,7 +73,7 @@ impl GeneratorTest {
         symmetry: &Symmetry,
         reached: Reached<'_>,
         exhausted: bool,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         if reached.views.len() > self.views {
@@ -82,7 +82,7 @@ impl GeneratorTest {
             return Ok(None);
         }
         let start = budget.work();
-        let evidence = self.go_deeper(compiled, symmetry, reached, crew, budget);
+        let evidence = self.go_deeper(compiled, symmetry, reached, workers, budget);
         self.work += budget.work() - start;
         evidence
     }
@@ -92,7 +92,7 @@ impl GeneratorTest {
         compiled: &Compiled,
         symmetry: &Symmetry,
         reached: Reached<'_>,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         self.too_large = false;
@@ -102,10 +102,10 @@ impl GeneratorTest {
                 z.allow(pairs);
             }
             let limit = Z_ALWAYS.max(reached.states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
-            match z.fixpoint(limit, Fence::Reached(reached), crew, budget)? {
+            match z.fixpoint(limit, Fence::Reached(reached), workers, budget)? {
                 Fixpoint::Complete => {
                     let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
-                    return Ok(Some(evidence(compiled, z.into_lemma(crew, budget)?, "generators", because)));
+                    return Ok(Some(evidence(compiled, z.into_lemma(workers, budget)?, "generators", because)));
                 }
                 Fixpoint::TooLarge => {
                     self.too_large = true;

@@ -23,22 +23,22 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
 use crate::abstraction::Key;
-use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
+use crate::workers::Workers;
 
 /// The grams of all threads.
 pub struct Grams {
     depth: usize,
     threads: Vec<ThreadGrams>,
     leader: Vec<usize>,
-    /// Symbols newly found below words, which someone may wait for.
-    fresh: Vec<Fresh>,
+    /// Symbols that were found below words and not returned yet.
+    facts: Vec<Fact>,
 }
 
 /// A symbol that was found below a word of a thread (and of those interchangeable with it).
 #[derive(Clone, Copy, Debug)]
-pub struct Fresh {
+pub struct Fact {
     /// The thread.
     pub thread: usize,
     /// The word.
@@ -47,7 +47,7 @@ pub struct Fresh {
     pub revealed: u32,
 }
 
-impl Fresh {
+impl Fact {
     /// The thread and the word: views from which the thread pops the word watch this.
     pub fn key(self) -> Key {
         (self.thread, self.word)
@@ -107,7 +107,7 @@ impl Grams {
     pub fn new(compiled: &Compiled, symmetry: &Symmetry, depth: usize) -> (Self, Vec<u32>) {
         let leader: Vec<_> = (0..compiled.threads()).map(|thread| symmetry.leader(thread)).collect();
         let threads = leader.iter().map(|_| ThreadGrams::default()).collect();
-        let mut grams = Self { depth: depth.max(1), threads, leader, fresh: Vec::new() };
+        let mut grams = Self { depth: depth.max(1), threads, leader, facts: Vec::new() };
         let mut row = vec![compiled.init];
         for (thread, stack) in compiled.initial_words().enumerate() {
             row.push(grams.word_of(thread, &stack));
@@ -154,14 +154,14 @@ impl Grams {
         &self.threads[self.leader[thread]].words[word as usize].revealed
     }
 
-    /// The next symbol that was found below a word since this was asked last.
-    pub fn next_fresh(&mut self) -> Option<Fresh> {
-        self.fresh.pop()
+    /// The next symbol that was found below a word; each is returned once.
+    pub fn next_fact(&mut self) -> Option<Fact> {
+        self.facts.pop()
     }
 
-    /// Whether symbols were found below words and not asked for yet.
-    pub fn has_fresh(&self) -> bool {
-        !self.fresh.is_empty()
+    /// Whether symbols were found below words that were not returned yet.
+    pub fn has_facts(&self) -> bool {
+        !self.facts.is_empty()
     }
 
     /// Works out what threads do in some views, where that is not known.
@@ -171,11 +171,13 @@ impl Grams {
         symmetry: &Symmetry,
         views: &PackedSet,
         which: &[u32],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
+        // Few pairs are new, and finding them is most of the work: that is shared. Compiling interns words, whose numbers depend
+        // on the order, and is left to one thread.
         let known = &*self;
-        let unknown = crew.cut(which, |which| {
+        let unknown = workers.cut(which, |which| {
             let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
             for &view in which {
                 views.get(view, &mut row);
@@ -225,9 +227,9 @@ impl Grams {
 
     /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
     /// state that it goes to.
-    pub fn pops_above(&self, fresh: Fresh, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
-        if let Some(place) = symmetry.place_of(view, fresh.thread, fresh.word) {
-            self.pops(place, (view[0], fresh.word)).for_each(|shared| found(place, shared));
+    pub fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
+        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word) {
+            self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
         }
     }
 
@@ -312,7 +314,8 @@ impl Grams {
         number
     }
 
-    /// Notes a symbol below a word and below all that inherit it.
+    /// Notes a symbol below a word and below all that inherit it: a worklist along the edges between words. A word is entered
+    /// once for each symbol, so cycles of overwrites end.
     fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
         let mut work = vec![word];
         while let Some(word) = work.pop() {
@@ -325,7 +328,7 @@ impl Grams {
                 info.below.push(symbol);
                 info.revealed.push(revealed);
                 work.extend(&info.heirs);
-                self.fresh.push(Fresh { thread: leader, word, revealed });
+                self.facts.push(Fact { thread: leader, word, revealed });
             }
         }
     }

@@ -15,10 +15,10 @@ use tepui_model::pushdown::Symbol;
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
 use super::lemma::lemma;
-use crate::crew::Crew;
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
 use crate::watchers::Watchers;
+use crate::workers::Workers;
 
 /// Where a fixpoint computation may go.
 #[derive(Clone, Copy)]
@@ -90,16 +90,16 @@ impl<'a> LeastInductiveSet<'a> {
         &mut self,
         limit: usize,
         fence: Fence<'_>,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Fixpoint, Stop> {
         let (mut batches, mut expanded, mut known) = (vec![Batch::default()], 0, 0);
         self.views.pack(&self.start, &mut batches[0]);
         loop {
-            self.views.add_all(batches, crew);
+            self.views.add_all(batches, workers);
             let new: Vec<_> = (known..self.views.len() as u32).collect();
             if let Fence::Reached(reached) = fence
-                && !self.all_within(&new, reached, crew)
+                && !self.all_within(&new, reached, workers)
             {
                 return Ok(Fixpoint::Escaped);
             }
@@ -109,15 +109,15 @@ impl<'a> LeastInductiveSet<'a> {
             known = self.views.len() as u32;
             let wave: Vec<_> = (expanded..self.views.len() as u32).take(WAVE).collect();
             expanded += wave.len() as u32;
-            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, crew, budget)?;
-            if wave.is_empty() && !self.grams.has_fresh() {
+            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, workers, budget)?;
+            if wave.is_empty() && !self.grams.has_facts() {
                 return Ok(Fixpoint::Complete);
             }
             // The views of this wave are expanded with all that may lie below; those before them, again for what is new.
-            self.expand_again(crew, budget)?;
-            batches = crew.cut(&wave, |views| {
+            self.expand_again(workers, budget)?;
+            batches = workers.cut(&wave, |views| {
                 let mut batch = self.expand(views);
-                self.views.seal(&mut batch, crew);
+                self.views.seal(&mut batch, workers);
                 batch
             });
             budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
@@ -134,12 +134,12 @@ impl<'a> LeastInductiveSet<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn into_lemma(self, crew: &Crew, budget: &mut Budget) -> Result<Lemma, Stop> {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, crew, budget)
+    pub fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, workers, budget)
     }
 
     /// Whether views, cut to the depth of a fence, are within.
-    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, crew: &Crew) -> bool {
+    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, workers: &Workers) -> bool {
         for thread in 0..self.outer.len() {
             for word in self.outer[thread].len() as u32..self.grams.word_count(thread) as u32 {
                 let word = self.grams.word(thread, word);
@@ -147,7 +147,7 @@ impl<'a> LeastInductiveSet<'a> {
             }
         }
         let (inner, fence) = (&*self, reached.views);
-        let within = crew.cut(views, |views| {
+        let within = workers.cut(views, |views| {
             let (mut row, mut batch) = (vec![0; fence.width()], Batch::default());
             for &view in views {
                 inner.views.get(view, &mut row);
@@ -157,7 +157,7 @@ impl<'a> LeastInductiveSet<'a> {
                         None => return false,
                     }
                 }
-                inner.symmetry.sort(&mut row);
+                inner.symmetry.canonicalise(&mut row);
                 fence.pack(&row, &mut batch);
             }
             fence.find_all(&batch).all(|number| number.is_some())
@@ -193,29 +193,29 @@ impl<'a> LeastInductiveSet<'a> {
     fn pack_step(&self, row: &[u32], thread: usize, to: (u32, u32), next: &mut [u32], batch: &mut Batch) {
         next.copy_from_slice(row);
         (next[0], next[thread + 1]) = to;
-        self.symmetry.settle(next, thread);
+        self.symmetry.canonicalise_at(next, thread);
         self.views.pack(next, batch);
     }
 
     /// Expands again the views that pop words below which symbols were found, and adds where that leads.
-    fn expand_again(&mut self, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
+    fn expand_again(&mut self, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
         let (mut row, mut next) = (self.start.clone(), self.start.clone());
-        while let Some(fresh) = self.grams.next_fresh() {
+        while let Some(fact) = self.grams.next_fact() {
             let (grams, symmetry) = (&self.grams, self.symmetry);
             let watches = |view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
-            let watching = self.watchers.take(fresh.key(), &self.views, budget, watches)?;
+            let watching = self.watchers.take(fact.key(), &self.views, budget, watches)?;
             for views in watching.chunks(WAVE) {
                 let mut batch = Batch::default();
                 for &view in views {
                     self.views.get(view, &mut row);
-                    self.grams.pops_above(fresh, symmetry, &row, |place, shared| {
-                        self.pack_step(&row, place, (shared, fresh.revealed), &mut next, &mut batch);
+                    self.grams.pops_above(fact, symmetry, &row, |place, shared| {
+                        self.pack_step(&row, place, (shared, fact.revealed), &mut next, &mut batch);
                     });
                 }
                 budget.spend(batch.len() as u64)?;
-                self.views.add_all(vec![batch], crew);
+                self.views.add_all(vec![batch], workers);
             }
-            self.watchers.put_back(fresh.key(), watching);
+            self.watchers.put_back(fact.key(), watching);
         }
         Ok(())
     }

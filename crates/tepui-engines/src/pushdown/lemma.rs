@@ -7,9 +7,9 @@ use tepui_core::{Budget, Stop};
 
 use super::compiled::Compiled;
 use super::grams::Grams;
-use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
+use crate::workers::Workers;
 
 /// The most rows that are dealt with before limits are looked at.
 const ROWS_AT_ONCE: usize = 1 << 18;
@@ -22,20 +22,20 @@ pub fn lemma(
     grams: &Grams,
     views: PackedSet,
     word: impl Fn(usize, u32) -> u32 + Sync,
-    crew: &Crew,
+    workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Lemma, Stop> {
     let threads = compiled.threads();
     let in_use: Vec<Vec<_>> =
         (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
     for all in (0..views.len() as u32).collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
-        crew.cut(all, |piece| {
+        workers.cut(all, |chunk| {
             let mut row = vec![0; threads + 1];
-            for &view in piece {
+            for &view in chunk {
                 views.get(view, &mut row);
                 for thread in 0..threads {
                     let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
-                    // Most words are in use already, and a look disturbs nobody.
+                    // Most words are marked already. Reading keeps the cache line shared; a write would claim it.
                     if !used.load(Ordering::Relaxed) {
                         used.store(true, Ordering::Relaxed);
                     }
@@ -55,13 +55,13 @@ pub fn lemma(
             let word = word(thread, row[thread + 1]);
             row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
         }
-        symmetry.sort(row);
+        symmetry.canonicalise(row);
     };
     let words = |thread: usize| parts[symmetry.leader(thread)].words.len().saturating_sub(1) as u32;
     let shared = compiled.shared(compiled.shared_count() - 1).0;
     let widths: Vec<_> =
         [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
-    let views = sorted_rows(views, &widths, renumber, crew, budget)?;
+    let views = sorted_rows(views, &widths, renumber, workers, budget)?;
     Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
 }
 
@@ -70,22 +70,22 @@ fn sorted_rows(
     views: PackedSet,
     widths: &[u32],
     renumber: impl Fn(&mut [u32]) + Sync,
-    crew: &Crew,
+    workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Rows, Stop> {
-    match views.into_words(widths, &renumber, crew) {
+    match views.into_words(widths, &renumber, workers) {
         Ok(words) => {
             budget.look()?;
-            let words = crew.sorted_parts(words, |&word| word, |one, other| one == other);
+            let words = workers.sorted_parts(words, |&word| word, |one, other| one == other);
             budget.look()?;
             let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
-            let (mut rest, mut pieces) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
+            let (mut rest, mut chunks) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
             for part in &words {
                 let (cells, others) = rest.split_at_mut(part.len() * widths.len());
-                pieces.push((part, cells));
+                chunks.push((part, cells));
                 rest = others;
             }
-            crew.map(pieces, |(words, cells): (&Vec<u64>, &mut [u32])| {
+            workers.map(chunks, |(words, cells): (&Vec<u64>, &mut [u32])| {
                 for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
                     for (cell, &width) in row.iter_mut().zip(widths).rev() {
                         *cell = (word & ((1 << width) - 1)) as u32;

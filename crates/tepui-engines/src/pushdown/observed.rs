@@ -14,10 +14,10 @@ use super::least_set::Reached;
 use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
-use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, PathStep, System, Traced};
+use crate::workers::Workers;
 
 /// A pushdown model, whose threads keep their places, and its views of some depth.
 pub struct ObservedPushdown {
@@ -68,12 +68,12 @@ impl System for ObservedPushdown {
         self.system.initial()
     }
 
-    fn knows(&self, row: &[u32]) -> bool {
-        self.system.knows(row)
+    fn is_interned(&self, row: &[u32]) -> bool {
+        self.system.is_interned(row)
     }
 
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        self.system.learn(row, budget)
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.system.intern(row, budget)
     }
 
     #[inline]
@@ -132,20 +132,20 @@ impl Observed for ObservedPushdown {
         states: usize,
         exhausted: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].number.get(word).copied();
         let reached = Reached { views: reached, states, depth: self.depth, number: &number };
-        let evidence = self.test.run(compiled, symmetry, reached, exhausted, crew, budget)?;
+        let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
             self.test.nothing_new_will_come()?;
         }
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, _: &Crew, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
         compiled.list_views(views, symmetry, word, violating, budget)

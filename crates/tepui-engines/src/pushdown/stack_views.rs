@@ -10,20 +10,20 @@ use tepui_cert::pushdown::{Certificate, Lemma, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
-use super::grams::{Fresh, Grams, Reaction};
+use super::grams::{Fact, Grams, Reaction};
 use super::lemma::lemma;
+use super::prefilter::Prefilter;
 use super::returns::deterministic_returns;
 use super::shorten::shorten;
 use super::stacks::Stacks;
-use super::suspects::Suspects;
 use super::system::Pushdown;
 use super::trace::trace;
 use crate::abstraction::{Abstraction, Describe, Key};
-use crate::crew::Crew;
 use crate::explorer::number_rows;
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::PathStep;
+use crate::workers::Workers;
 
 /// Views that show the topmost symbols of stacks, as many as the level says.
 pub struct StackViews {
@@ -63,16 +63,16 @@ impl StackViews {
         &self,
         system: &Pushdown<Stacks>,
         views: PackedSet,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Lemma, Stop> {
         let Pushdown { compiled, symmetry, .. } = system;
         if !self.exact {
-            return lemma(compiled, symmetry, &self.grams, views, |_, word| word, crew, budget);
+            return lemma(compiled, symmetry, &self.grams, views, |_, word| word, workers, budget);
         }
         let (grams, words) = self.flat_grams(system);
         let word = |thread: usize, stack: u32| words[symmetry.leader(thread)][stack as usize];
-        lemma(compiled, symmetry, &grams, views, word, crew, budget)
+        lemma(compiled, symmetry, &grams, views, word, workers, budget)
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
@@ -95,9 +95,9 @@ impl StackViews {
 }
 
 impl Abstraction<Pushdown<Stacks>> for StackViews {
-    type Fact = Fresh;
+    type Fact = Fact;
     type Why = Pop;
-    type Suspects = Suspects;
+    type Prefilter = Prefilter;
     type Certificate = Certificate;
     type Trace = Trace;
 
@@ -138,7 +138,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         for thread in 0..row.len() - 1 {
             view[thread + 1] = self.words[system.symmetry.leader(thread)][row[thread + 1] as usize];
         }
-        system.symmetry.sort(view);
+        system.symmetry.canonicalise(view);
     }
 
     #[inline]
@@ -150,14 +150,14 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system.compiled.model.properties().len()
     }
 
-    fn suspects(system: &Pushdown<Stacks>, properties: Range<usize>) -> Suspects {
+    fn prefilter(system: &Pushdown<Stacks>, properties: Range<usize>) -> Prefilter {
         let Pushdown { compiled, symmetry, .. } = system;
-        Suspects::of(compiled, symmetry, &compiled.model.properties()[properties])
+        Prefilter::of(compiled, symmetry, &compiled.model.properties()[properties])
     }
 
     #[inline]
-    fn suspicious(&self, system: &Pushdown<Stacks>, suspects: &Suspects, view: &[u32]) -> bool {
-        suspects.include(view[0], |thread| self.top(system, thread, view[thread + 1]).0)
+    fn may_violate(&self, system: &Pushdown<Stacks>, prefilter: &Prefilter, view: &[u32]) -> bool {
+        prefilter.include(view[0], |thread| self.top(system, thread, view[thread + 1]).0)
     }
 
     fn violates(&self, system: &Pushdown<Stacks>, property: usize, view: &[u32]) -> bool {
@@ -166,10 +166,10 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system.compiled.violates(property, &system.symmetry, view[0], top)
     }
 
-    fn state_violates(system: &Pushdown<Stacks>, suspects: &Suspects, property: usize, row: &[u32]) -> bool {
+    fn state_violates(system: &Pushdown<Stacks>, prefilter: &Prefilter, property: usize, row: &[u32]) -> bool {
         let top = |thread: usize| system.locals.top(system.compiled.kind_of[thread], row[thread + 1]);
         let property = &system.compiled.model.properties()[property];
-        suspects.include(row[0], |thread| top(thread).0)
+        prefilter.include(row[0], |thread| top(thread).0)
             && system.compiled.violates(property, &system.symmetry, row[0], top)
     }
 
@@ -178,18 +178,18 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system: &Pushdown<Stacks>,
         views: &PackedSet,
         which: &[u32],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        self.grams.react_to(&system.compiled, &system.symmetry, views, which, crew, budget)
+        self.grams.react_to(&system.compiled, &system.symmetry, views, which, workers, budget)
     }
 
-    fn next_fact(&mut self) -> Option<Fresh> {
-        self.grams.next_fresh()
+    fn next_fact(&mut self) -> Option<Fact> {
+        self.grams.next_fact()
     }
 
-    fn key(fresh: Fresh) -> Key {
-        fresh.key()
+    fn key(fact: Fact) -> Key {
+        fact.key()
     }
 
     fn watches(&self, system: &Pushdown<Stacks>, view: &[u32], keys: &mut Vec<Key>) {
@@ -208,18 +208,18 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
                 for &revealed in self.grams.revealed(thread, word) {
                     let target = targets.add(view, Pop { place: thread as u16, revealed });
                     (target[0], target[thread + 1]) = (shared, revealed);
-                    system.symmetry.settle(target, thread);
+                    system.symmetry.canonicalise_at(target, thread);
                 }
             }
         }
     }
 
-    fn owed_for(&self, system: &Pushdown<Stacks>, fresh: Fresh, view: &[u32], targets: &mut Targets<Pop>) {
-        let Fresh { revealed, .. } = fresh;
-        self.grams.pops_above(fresh, &system.symmetry, view, |thread, shared| {
+    fn owed_for(&self, system: &Pushdown<Stacks>, fact: Fact, view: &[u32], targets: &mut Targets<Pop>) {
+        let Fact { revealed, .. } = fact;
+        self.grams.pops_above(fact, &system.symmetry, view, |thread, shared| {
             let target = targets.add(view, Pop { place: thread as u16, revealed });
             (target[0], target[thread + 1]) = (shared, revealed);
-            system.symmetry.settle(target, thread);
+            system.symmetry.canonicalise_at(target, thread);
         });
     }
 
@@ -228,11 +228,11 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system: &Pushdown<Stacks>,
         views: PackedSet,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Certificate, Stop> {
         let model = &system.compiled.model;
-        let lemmas = vec![self.lemma(system, views, crew, budget)?];
+        let lemmas = vec![self.lemma(system, views, workers, budget)?];
         let proved = model.properties().iter().zip(violated).filter(|(_, violated)| !**violated);
         let properties = proved.map(|(property, _)| property.clone()).collect();
         Ok(Certificate { model: model.digest(), properties, lemmas, regular: None })
@@ -305,7 +305,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
         system: &Pushdown<Stacks>,
         views: &PackedSet,
         violating: bool,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = system;
@@ -315,9 +315,9 @@ impl Describe<Pushdown<Stacks>> for StackViews {
             let mut listed = PackedSet::new(words.fields(system));
             let all: Vec<_> = (0..views.len() as u32).collect();
             let _ = words.prepare(system, budget).and_then(|()| {
-                number_rows(views, &all, &mut listed, crew, budget, |row, view| words.view(system, row, view))
+                number_rows(views, &all, &mut listed, workers, budget, |row, view| words.view(system, row, view))
             });
-            return words.list(system, &listed, violating, crew, budget);
+            return words.list(system, &listed, violating, workers, budget);
         }
         let word = |thread: usize, word: u32| self.grams.word(thread, word).to_vec();
         compiled.list_views(views, symmetry, word, violating, budget)

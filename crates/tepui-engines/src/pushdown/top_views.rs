@@ -11,27 +11,27 @@ use super::compiled::Compiled;
 use super::evidence::certified;
 use super::generators::{GeneratorTest, Pairs};
 use super::least_set::Reached;
-use super::suspects::Suspects;
+use super::prefilter::Prefilter;
 use super::system::{Locals, Pushdown};
-use crate::crew::Crew;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
+use crate::workers::Workers;
 
 /// A pushdown model with views of depth 1.
 pub struct TopViews<L> {
     /// The model.
     pub system: Pushdown<L>,
-    suspects: Suspects,
+    prefilter: Prefilter,
     test: GeneratorTest,
 }
 
 impl<L: Locals> TopViews<L> {
     /// A model whose generator test cuts stacks at a depth, to begin with.
     pub fn new(compiled: Arc<Compiled>, locals: L, symmetry: Symmetry, first_depth: usize) -> Self {
-        let suspects = Suspects::of(&compiled, &symmetry, compiled.model.properties());
+        let prefilter = Prefilter::of(&compiled, &symmetry, compiled.model.properties());
         let test = GeneratorTest::new(first_depth);
-        Self { system: Pushdown::new(compiled, locals, symmetry), suspects, test }
+        Self { system: Pushdown::new(compiled, locals, symmetry), prefilter, test }
     }
 
     /// The same with a relation of what may come to light after a pop, for the generator test.
@@ -56,12 +56,12 @@ impl<L: Locals> System for TopViews<L> {
         self.system.initial()
     }
 
-    fn knows(&self, row: &[u32]) -> bool {
-        self.system.knows(row)
+    fn is_interned(&self, row: &[u32]) -> bool {
+        self.system.is_interned(row)
     }
 
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        self.system.learn(row, budget)
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.system.intern(row, budget)
     }
 
     fn covered(&mut self, row: &[u32], budget: &mut Budget) -> Result<bool, Stop> {
@@ -93,7 +93,7 @@ impl<L: Locals> Observed for TopViews<L> {
     fn view(&self, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
         (1..row.len()).for_each(|field| view[field] = self.system.tops(field - 1, row[field])[0]);
-        self.system.symmetry.sort(view);
+        self.system.symmetry.canonicalise(view);
     }
 
     fn add_views(&self, row: &[u32], views: &mut PackedSet, budget: &mut Budget) -> Result<(), Stop> {
@@ -108,8 +108,8 @@ impl<L: Locals> Observed for TopViews<L> {
         self.system.compiled.model.properties().len()
     }
 
-    fn suspicious(&self, view: &[u32]) -> bool {
-        self.suspects.include(view[0], |thread| view[thread + 1])
+    fn may_violate(&self, view: &[u32]) -> bool {
+        self.prefilter.include(view[0], |thread| view[thread + 1])
     }
 
     fn violates(&self, property: usize, view: &[u32]) -> bool {
@@ -124,20 +124,20 @@ impl<L: Locals> Observed for TopViews<L> {
         states: usize,
         exhausted: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
         let reached = Reached { views: reached, states, depth: 1, number: &top };
-        let evidence = self.test.run(compiled, symmetry, reached, exhausted, crew, budget)?;
+        let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
             self.test.nothing_new_will_come()?;
         }
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, _: &Crew, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         compiled.list_views(views, symmetry, |_, top| vec![Symbol(top)], violating, budget)
     }
@@ -161,7 +161,7 @@ fn each_view<L: Locals>(
     loop {
         view[0] = row[0];
         (0..threads).for_each(|thread| view[thread + 1] = tops[thread][digits[thread]]);
-        symmetry.sort(&mut view);
+        symmetry.canonicalise(&mut view);
         views.insert(&view);
         budget.spend(1)?;
         let last = |thread: usize| next_like[thread].map_or(tops[thread].len() - 1, |other| digits[other]);

@@ -9,7 +9,7 @@ use super::system::Pushdown;
 use crate::symmetry::Symmetry;
 use crate::system::PathStep;
 
-/// A step as an engine knows it: the thread, and what it makes of the shared state and its stack (from bottom to top).
+/// A step as an engine finds it: the thread, and what it makes of the shared state and its stack (from bottom to top).
 pub struct Found {
     /// The thread.
     pub thread: usize,
