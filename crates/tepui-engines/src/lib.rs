@@ -4,12 +4,14 @@
 //! and [`obligations`] what such a proof still owes. [`pushdown`] is all that has to do with stacks.
 
 pub mod abstraction;
+pub mod automata;
 pub mod bits;
 pub mod closure;
 pub mod contexts;
 pub mod delays;
 pub mod explorer;
 pub mod fewest_contexts;
+pub mod interner;
 pub mod obligations;
 pub mod observing;
 pub mod packed;

@@ -84,6 +84,7 @@ impl<W> Targets<W> {
     #[inline]
     pub fn add(&mut self, view: &[u32], why: W) -> &mut [u32] {
         let start = self.rows.len();
+        debug_assert_eq!(start, self.origins.len() * view.len(), "one origin for each row");
         self.rows.extend_from_slice(view);
         self.origins.push((self.view, why));
         &mut self.rows[start..]
@@ -149,6 +150,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
 
     /// So many states that were the first to show some view have been expanded.
     pub fn has_expanded(&mut self, count: usize) {
+        debug_assert!(count <= self.unexpanded, "a state is the first of its view once");
         self.unexpanded -= count;
     }
 
@@ -280,11 +282,14 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
                 self.open += 1;
             }
         }
+        debug_assert_eq!(self.owed.len(), self.debts.len(), "each owed view has one debt");
+        debug_assert!(self.open <= self.debts.len());
     }
 
     fn meet(&mut self, debt: u32) {
         let debt = &mut self.debts[debt as usize];
         if !std::mem::replace(&mut debt.met, true) {
+            debug_assert!(self.open_by_view[debt.view as usize] > 0, "an open debt is counted for its view");
             self.open -= 1;
             self.open_by_view[debt.view as usize] -= 1;
         }

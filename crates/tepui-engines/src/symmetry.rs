@@ -74,7 +74,11 @@ impl Symmetry {
     #[inline]
     pub fn repeats(&self, row: &[u32], thread: usize) -> bool {
         match self.place[thread] {
-            Some((group, place)) if place > 0 => row[self.groups[group][place - 1] + 1] == row[thread + 1],
+            Some((group, place)) if place > 0 => {
+                let before = row[self.groups[group][place - 1] + 1];
+                debug_assert!(before <= row[thread + 1], "only canonical rows tell repetitions");
+                before == row[thread + 1]
+            }
             _ => false,
         }
     }
@@ -103,6 +107,7 @@ impl Symmetry {
             row[group[place + 1] + 1] = local;
             place += 1;
         }
+        debug_assert!(group.is_sorted_by_key(|&thread| row[thread + 1]), "the other locals were in canonical order");
         group[place]
     }
 
@@ -118,6 +123,7 @@ impl Symmetry {
                     place -= 1;
                 }
             }
+            debug_assert!(group.is_sorted_by_key(|&thread| row[thread + 1]));
         }
     }
 

@@ -172,6 +172,7 @@ impl PackedSet {
     /// Puts a row into a batch.
     #[inline]
     pub fn pack(&self, row: &[u32], batch: &mut Batch) {
+        debug_assert!(!batch.sealed, "a sealed batch is cut into shards already");
         self.with_packed(row, |words| match words {
             Some(words) => push_row(&mut batch.words, words),
             // A field is too narrow. The set is shared by all workers here, so it is widened later, when the batch is added.
@@ -267,6 +268,7 @@ impl PackedSet {
         if let Some(number) = shard.find(hash, |number| same(rows.get(number as usize), row)) {
             return (number, false);
         }
+        debug_assert_eq!(row.len(), self.words, "rows are packed as the set packs them");
         let number = rows.len as u32;
         shard.insert(hash, number);
         self.rows.push(row);
@@ -332,6 +334,7 @@ impl PackedSet {
     /// Writes a row's fields into `row`.
     #[inline]
     pub fn get(&self, index: u32, row: &mut [u32]) {
+        debug_assert_eq!(row.len(), self.fields.len());
         unpack(&self.fields, self.slice(index), row);
     }
 

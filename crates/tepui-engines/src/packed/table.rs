@@ -69,6 +69,16 @@ pub struct Shard {
 impl Shard {
     const SMALLEST: usize = 8;
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     #[inline]
     fn home(&self, hash: u64) -> usize {
         (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
@@ -116,6 +126,7 @@ impl Shard {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
         self.slots[place] = slot(hash, number);
+        debug_assert!(self.used < self.slots.len(), "a search ends at a free slot");
         place
     }
 

@@ -199,6 +199,7 @@ impl PackedSet {
         }
         let shards = self.shards.iter_mut().zip(&mut shares).collect();
         workers.map(shards, |(shard, share): (&mut Shard, &mut Share)| share.renumber(&arrivals, shard, first, width));
+        debug_assert_eq!(self.shards.iter().map(Shard::len).sum::<usize>(), self.len(), "each row is in one shard");
         shares
     }
 }

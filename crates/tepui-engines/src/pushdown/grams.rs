@@ -87,6 +87,8 @@ struct WordInfo {
 
 impl ThreadGrams {
     fn intern(&mut self, word: &[Symbol]) -> u32 {
+        debug_assert!(!word.is_empty(), "even an empty stack shows its marker");
+        debug_assert!(!word[..word.len() - 1].iter().any(|symbol| symbol.is_bottom()), "nothing lies below the marker");
         let words = &mut self.words;
         let entry = self.numbers.entry(
             hash(word),
@@ -266,6 +268,7 @@ impl Grams {
     }
 
     fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) {
+        debug_assert!(!self.threads[leader].reacting.contains_key(&(shared, word)), "a pair is compiled once");
         let text = self.threads[leader].words[word as usize].word.clone();
         let mut reactions = Vec::new();
         for step in compiled.kind(leader).moves(shared, text[0]) {
@@ -317,10 +320,12 @@ impl Grams {
     /// Notes a symbol below a word and below all that inherit it: a worklist along the edges between words. A word is entered
     /// once for each symbol, so cycles of overwrites end.
     fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
+        debug_assert!(self.is_open(&self.threads[leader].words[word as usize].word), "nothing lies below a short word");
         let mut work = vec![word];
         while let Some(word) = work.pop() {
             let grams = &mut self.threads[leader];
             let info = &grams.words[word as usize];
+            debug_assert_eq!(info.below.len(), info.revealed.len(), "each symbol below reveals one word");
             if !info.below.contains(&symbol) {
                 let under: Vec<_> = info.word[1..].iter().copied().chain([symbol]).collect();
                 let revealed = grams.intern(&under);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::Trace;
 use tepui_core::{Budget, Evidence, Stop};
 use tepui_model::pushdown::Symbol;
@@ -14,6 +13,7 @@ use super::least_set::Reached;
 use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
+use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, PathStep, System, Traced};
@@ -30,8 +30,7 @@ pub struct ObservedPushdown {
 
 #[derive(Default)]
 struct Words {
-    number: FxHashMap<Vec<Symbol>, u32>,
-    words: Vec<Vec<Symbol>>,
+    words: Interner<Vec<Symbol>>,
     /// For each stack the number of its word.
     of: Vec<u32>,
 }
@@ -98,12 +97,7 @@ impl Observed for ObservedPushdown {
         for (kind, words) in self.words.iter_mut().enumerate() {
             for stack in words.of.len()..self.system.locals.count(kind) {
                 let word = self.system.locals.word(kind, stack as u32, self.depth);
-                let next = words.words.len() as u32;
-                let number = *words.number.entry(word.clone()).or_insert(next);
-                if number == next {
-                    words.words.push(word);
-                }
-                words.of.push(number);
+                words.of.push(words.words.intern(word));
             }
         }
         Ok(())
@@ -122,7 +116,7 @@ impl Observed for ObservedPushdown {
 
     fn violates(&self, property: usize, view: &[u32]) -> bool {
         let compiled = &self.system.compiled;
-        let top = |thread: usize| self.words[compiled.kind_of[thread]].words[view[thread + 1] as usize][0];
+        let top = |thread: usize| self.words[compiled.kind_of[thread]].words[view[thread + 1]][0];
         compiled.model.properties()[property].forbids(compiled.shared(view[0]), top)
     }
 
@@ -136,7 +130,7 @@ impl Observed for ObservedPushdown {
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].number.get(word).copied();
+        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].words.get(word);
         let reached = Reached { views: reached, states, depth: self.depth, number: &number };
         let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
@@ -147,7 +141,7 @@ impl Observed for ObservedPushdown {
 
     fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
+        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word].clone();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
 }
