@@ -35,7 +35,7 @@ impl Bits {
     /// Sets a bit; returns whether it was clear.
     pub fn set(&self, state: u32, thread: usize) -> bool {
         let (byte, bit) = self.place(state, thread);
-        // A look disturbs nobody.
+        // Reading first keeps the cache line shared where the bit is set, as it mostly is; a write would claim it.
         !self.has(state, thread) && self.bytes[byte].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 

@@ -1,19 +1,18 @@
-//! Taking many steps at once, on all threads of the crew.
+//! Taking many steps at once, shared by all workers.
 //!
 //! An engine decides which threads take steps from which states, in *jobs*; here the steps are taken, and the states
-//! that they lead to are stored and numbered. A [`Visitor`] hears of every image and picks what the engine wants to
-//! know. Jobs are cut into pieces: the steps of some pieces are taken side by side, then the states that they lead to are
-//! numbered, then the visitor hears of all images side by side. States get the same numbers with any number of threads.
+//! that they lead to are stored and numbered. A [`Visitor`] is called for every image and picks what the engine needs. Jobs are cut into chunks: the steps of some chunks are taken side by side, then the states that they lead to are
+//! numbered, then the visitor is called for all images side by side. States get the same numbers with any number of threads.
 
 use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
+use crate::workers::Workers;
 
-/// How many pieces of work are done before states are numbered: enough to keep all threads busy, and few enough that the
+/// How many chunks of work are done before states are numbered: enough to keep all threads busy, and few enough that the
 /// caches still hold what the steps have touched.
-const PIECES: usize = 64;
+const CHUNKS: usize = 64;
 
 /// About how many images are computed before states are numbered.
 const IMAGES_AT_ONCE: usize = 1 << 20;
@@ -25,10 +24,10 @@ pub const WORTH_OBSERVING: usize = 1 << 16;
 pub trait Visitor: Sync {
     /// A state, and which threads are to take a step from it, together with what the engine remembers of it.
     type Job: Sync;
-    /// What the engine wants to know of images: it is collected piece by piece.
+    /// What the engine wants to know of images: it is collected chunk by chunk.
     type Found: Default + Send;
-    /// Whether it wants to hear of images and of jobs that are done.
-    const LISTENS: bool = true;
+    /// Whether it is called for images and for jobs that are done.
+    const VISITS_IMAGES: bool = true;
 
     /// The state and the threads of a job.
     fn job(&self, job: &Self::Job) -> (u32, std::ops::Range<usize>);
@@ -52,13 +51,13 @@ pub struct Explorer<S> {
     /// Images computed.
     pub images: u64,
     /// The threads that share the work.
-    pub crew: Crew,
+    pub workers: Workers,
     /// How many images a job had on average when this was seen last.
     branching: usize,
 }
 
-/// What one piece of work brings.
-struct Piece<'j, J> {
+/// What one chunk of work brings.
+struct Chunk<'j, J> {
     jobs: &'j [J],
     /// For each job, whether a thread was enabled, and how many images there are up to its last one.
     taken: Vec<(bool, usize)>,
@@ -68,8 +67,8 @@ struct Piece<'j, J> {
 
 impl<S: System> Explorer<S> {
     /// An explorer that has found nothing yet.
-    pub fn new(system: S, crew: Crew) -> Self {
-        Self { states: PackedSet::new(system.fields()), system, images: 0, crew, branching: 1 }
+    pub fn new(system: S, workers: Workers) -> Self {
+        Self { states: PackedSet::new(system.fields()), system, images: 0, workers, branching: 1 }
     }
 
     /// Finds the initial state, which gets the number 0.
@@ -77,7 +76,14 @@ impl<S: System> Explorer<S> {
         let initial = self.system.initial();
         self.system.covered(&initial, budget)?;
         self.states.insert(&initial);
-        self.system.learn(&initial, budget)
+        self.system.intern(&initial, budget)
+    }
+
+    /// The state with a number.
+    pub fn row(&self, state: u32) -> Vec<u32> {
+        let mut row = vec![0; self.states.width()];
+        self.states.get(state, &mut row);
+        row
     }
 
     /// Does all jobs, and adds what the visitor found to a list, in order, also if it has to stop.
@@ -94,7 +100,7 @@ impl<S: System> Explorer<S> {
             found.push(all);
             return stopped;
         }
-        let most = batch_size(jobs.len(), self.states.width(), &self.crew);
+        let most = batch_size(jobs.len(), self.states.width(), &self.workers);
         let mut rest = jobs;
         while !rest.is_empty() {
             // States with very many successors would need much memory and time before limits are looked at.
@@ -139,8 +145,8 @@ impl<S: System> Explorer<S> {
                 visitor.grown(self.states.len());
                 // A state that is stored is one that the visitor has heard of, even if the run ends here.
                 visitor.image(job, state, place, found);
-                if new && !self.system.knows(row) {
-                    self.system.learn(row, budget)?;
+                if new && !self.system.is_interned(row) {
+                    self.system.intern(row, budget)?;
                 }
             }
             visitor.done(job, enabled, found);
@@ -148,7 +154,8 @@ impl<S: System> Explorer<S> {
         Ok(())
     }
 
-    /// Does jobs side by side.
+    /// Does jobs side by side: workers take the steps of their chunks and pack the results, then all results are numbered as
+    /// if one thread had added them in order, then workers visit the images of their chunks.
     fn together<V: Visitor>(
         &mut self,
         jobs: &[V::Job],
@@ -156,41 +163,41 @@ impl<S: System> Explorer<S> {
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let asked = &*visitor;
-        let batches = self.states.batches(jobs.len().div_ceil(self.crew.grain()));
-        let pieces = jobs.chunks(self.crew.grain()).zip(batches).collect();
-        let pieces = self.crew.map(pieces, |(jobs, batch)| self.piece(jobs, batch, asked));
-        let (pieces, batches): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+        let jobs_of = &*visitor;
+        let batches = self.states.batches(jobs.len().div_ceil(self.workers.chunk()));
+        let chunks = jobs.chunks(self.workers.chunk()).zip(batches).collect();
+        let chunks = self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, jobs_of));
+        let (chunks, batches): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
         self.images += batches.iter().map(|batch: &Batch| batch.len() as u64).sum::<u64>();
         let first = self.states.len();
-        if !V::LISTENS {
-            self.states.add_all(batches, &self.crew);
+        if !V::VISITS_IMAGES {
+            self.states.add_all(batches, &self.workers);
             visitor.grown(self.states.len());
-            return self.learn_from(first, budget);
+            return self.intern_from(first, budget);
         }
-        let added = self.states.add(batches, &self.crew, true);
+        let added = self.states.add(batches, &self.workers, true);
         visitor.grown(self.states.len());
-        let learned = self.learn_from(first, budget);
-        let told = &*visitor;
-        found.extend(self.crew.map((0..).zip(pieces).collect(), |(number, piece): (usize, Piece<'_, _>)| {
+        let interned = self.intern_from(first, budget);
+        let visited = &*visitor;
+        found.extend(self.workers.map((0..).zip(chunks).collect(), |(number, chunk): (usize, Chunk<'_, _>)| {
             let numbers = added.numbers(number);
             let (mut found, mut start) = (V::Found::default(), 0);
-            for (job, (enabled, end)) in piece.jobs.iter().zip(piece.taken) {
-                for (&state, &place) in numbers[start..end].iter().zip(&piece.places[start..end]) {
-                    told.image(job, state, usize::from(place), &mut found);
+            for (job, (enabled, end)) in chunk.jobs.iter().zip(chunk.taken) {
+                for (&state, &place) in numbers[start..end].iter().zip(&chunk.places[start..end]) {
+                    visited.image(job, state, usize::from(place), &mut found);
                 }
-                told.done(job, enabled, &mut found);
+                visited.done(job, enabled, &mut found);
                 start = end;
             }
             found
         }));
         self.states.recycle(added);
-        learned
+        interned
     }
 
-    fn piece<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Piece<'j, V::Job>, Batch) {
+    fn chunk<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Chunk<'j, V::Job>, Batch) {
         let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
-        let mut piece = Piece { jobs, taken: Vec::new(), places: Vec::new() };
+        let mut chunk = Chunk { jobs, taken: Vec::new(), places: Vec::new() };
         for job in jobs {
             let (state, threads) = visitor.job(job);
             self.states.get(state, &mut row);
@@ -198,37 +205,39 @@ impl<S: System> Explorer<S> {
             for thread in threads {
                 enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
                     self.states.pack(row, &mut batch);
-                    if V::LISTENS {
-                        piece.places.push(place as u16);
+                    if V::VISITS_IMAGES {
+                        chunk.places.push(place as u16);
                     }
                 });
             }
-            if V::LISTENS {
-                piece.taken.push((enabled, batch.len()));
+            if V::VISITS_IMAGES {
+                chunk.taken.push((enabled, batch.len()));
             }
         }
-        self.states.seal(&mut batch, &self.crew);
-        (piece, batch)
+        self.states.seal(&mut batch, &self.workers);
+        (chunk, batch)
     }
 
-    /// Lets the system learn from all states with numbers from `first` on.
-    fn learn_from(&mut self, first: usize, budget: &mut Budget) -> Result<(), Stop> {
-        let grain = self.crew.grain();
-        let starts = (first..self.states.len()).step_by(grain).collect();
-        let unknown = self.crew.map(starts, |start: usize| {
+    /// Lets the system intern what it needs for all states with numbers from `first` on.
+    fn intern_from(&mut self, first: usize, budget: &mut Budget) -> Result<(), Stop> {
+        let chunk = self.workers.chunk();
+        let starts = (first..self.states.len()).step_by(chunk).collect();
+        // Whether something is missing is asked side by side, and is mostly answered with no. What is missing is interned by
+        // one thread in the order of the states, so that its numbers do not depend on the number of workers.
+        let unknown = self.workers.map(starts, |start: usize| {
             let mut row = vec![0; self.states.width()];
-            let states = start as u32..self.states.len().min(start + grain) as u32;
+            let states = start as u32..self.states.len().min(start + chunk) as u32;
             let unknown = states.filter(|&state| {
                 self.states.get(state, &mut row);
-                !self.system.knows(&row)
+                !self.system.is_interned(&row)
             });
             unknown.collect::<Vec<_>>()
         });
         let mut row = vec![0; self.states.width()];
         for state in unknown.into_iter().flatten() {
             self.states.get(state, &mut row);
-            if !self.system.knows(&row) {
-                self.system.learn(&row, budget)?;
+            if !self.system.is_interned(&row) {
+                self.system.intern(&row, budget)?;
             }
         }
         Ok(())
@@ -236,9 +245,9 @@ impl<S: System> Explorer<S> {
 }
 
 /// How many jobs are done before states are numbered, and limits are looked at. Wide states have many successors.
-fn batch_size(jobs: usize, width: usize, crew: &Crew) -> usize {
+fn batch_size(jobs: usize, width: usize, workers: &Workers) -> usize {
     const WIDE: usize = 64;
-    let size = crew.grain() * if crew.shares(jobs) { PIECES } else { 1 };
+    let size = workers.chunk() * if workers.shares(jobs) { CHUNKS } else { 1 };
     if width <= WIDE { size } else { (size * WIDE * WIDE / (width * width)).max(1) }
 }
 
@@ -248,14 +257,14 @@ pub fn number_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
-    crew: &Crew,
+    workers: &Workers,
     budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Result<Vec<u32>, Stop> {
     let mut numbers = Vec::with_capacity(which.len());
-    for which in which.chunks(batch_size(which.len(), 1, crew)) {
-        let batches = make_rows(states, which, into, crew, &make);
-        into.insert_all(batches, crew).into_iter().for_each(|part| numbers.extend(part));
+    for which in which.chunks(batch_size(which.len(), 1, workers)) {
+        let batches = make_rows(states, which, into, workers, &make);
+        into.insert_all(batches, workers).into_iter().for_each(|part| numbers.extend(part));
         budget.pass(which.len() as u64)?;
     }
     Ok(numbers)
@@ -266,14 +275,14 @@ pub fn add_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
-    crew: &Crew,
+    workers: &Workers,
     budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> (usize, Result<(), Stop>) {
     let mut made = 0;
-    for which in which.chunks(batch_size(which.len(), 1, crew)) {
-        let batches = make_rows(states, which, into, crew, &make);
-        into.add_all(batches, crew);
+    for which in which.chunks(batch_size(which.len(), 1, workers)) {
+        let batches = make_rows(states, which, into, workers, &make);
+        into.add_all(batches, workers);
         made += which.len();
         if let Err(stop) = budget.pass(which.len() as u64) {
             return (made, Err(stop));
@@ -286,18 +295,18 @@ fn make_rows(
     states: &PackedSet,
     which: &[u32],
     into: &mut PackedSet,
-    crew: &Crew,
+    workers: &Workers,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Vec<Batch> {
-    let batches = into.batches(which.len().div_ceil(crew.grain()));
-    crew.map(which.chunks(crew.grain()).zip(batches).collect(), |(piece, mut batch): (&[u32], Batch)| {
+    let batches = into.batches(which.len().div_ceil(workers.chunk()));
+    workers.map(which.chunks(workers.chunk()).zip(batches).collect(), |(chunk, mut batch): (&[u32], Batch)| {
         let (mut row, mut made) = (vec![0; states.width()], vec![0; into.width()]);
-        for &state in piece {
+        for &state in chunk {
             states.get(state, &mut row);
             make(&row, &mut made);
             into.pack(&made, &mut batch);
         }
-        into.seal(&mut batch, crew);
+        into.seal(&mut batch, workers);
         batch
     })
 }

@@ -1,15 +1,24 @@
 //! Techniques, one folder each; none knows another. What several of them need stands beside them: [`system`] is what they
-//! know of a model, [`explorer`] takes its steps on all threads of the [`crew`], [`packed`] holds states and views in a
-//! few bytes each, [`symmetry`] is about interchangeable threads, and [`pushdown`] is all that has to do with stacks.
+//! know of a model, [`explorer`] takes its steps with all [`workers`], [`packed`] holds states and views in a
+//! few bytes each, [`symmetry`] is about interchangeable threads. [`abstraction`] is what a proof by views knows of a model,
+//! and [`obligations`] what such a proof still owes. [`pushdown`] is all that has to do with stacks.
 
+pub mod abstraction;
+pub mod automata;
 pub mod bits;
 pub mod closure;
 pub mod contexts;
-pub mod crew;
 pub mod delays;
 pub mod explorer;
+pub mod fewest_contexts;
+pub mod interner;
+pub mod obligations;
+pub mod observing;
 pub mod packed;
+pub mod proof;
 pub mod pushdown;
 pub mod rendezvous;
 pub mod symmetry;
 pub mod system;
+pub mod watchers;
+pub mod workers;

@@ -2,7 +2,7 @@
 //!
 //! Threads with the same rules and the same initial stack form a *group*. Permuting the locals of a group's threads
 //! maps executions to executions and the initial state to itself, so the set of reachable states is closed under it,
-//! and it is enough to keep one state of each orbit: the one whose locals ascend within each group. A row is a shared
+//! and it is enough to keep one state of each orbit, the *canonical* one, whose locals ascend within each group. A row is a shared
 //! state and one local for each thread; equal locals must have equal numbers in all threads of a group.
 //!
 //! What is the same for all members of an orbit may be read off the one that is kept: whether a thread is enabled,
@@ -13,6 +13,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Pattern, Shared, Symbol};
+
+use crate::system::PathStep;
 
 /// Which threads are interchangeable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,15 +65,20 @@ impl Symmetry {
     }
 
     /// The first thread that a thread is interchangeable with: itself, if there is no earlier one.
+    #[inline]
     pub fn leader(&self, thread: usize) -> usize {
         self.place[thread].map_or(thread, |(group, _)| self.groups[group][0])
     }
 
-    /// Whether an earlier thread of the same group has the same local, in a row that is in order.
+    /// Whether an earlier thread of the same group has the same local, in a canonical row.
     #[inline]
     pub fn repeats(&self, row: &[u32], thread: usize) -> bool {
         match self.place[thread] {
-            Some((group, place)) if place > 0 => row[self.groups[group][place - 1] + 1] == row[thread + 1],
+            Some((group, place)) if place > 0 => {
+                let before = row[self.groups[group][place - 1] + 1];
+                debug_assert!(before <= row[thread + 1], "only canonical rows tell repetitions");
+                before == row[thread + 1]
+            }
             _ => false,
         }
     }
@@ -84,10 +91,10 @@ impl Symmetry {
         }
     }
 
-    /// Brings a row in order in which one thread's local has changed; returns where that local is now, the first place
+    /// Makes a row canonical again in which one thread's local has changed; returns where that local is now, the first place
     /// where there are equal ones.
     #[inline]
-    pub fn settle(&self, row: &mut [u32], thread: usize) -> usize {
+    pub fn canonicalise_at(&self, row: &mut [u32], thread: usize) -> usize {
         let Some((group, mut place)) = self.place[thread] else { return thread };
         let (group, local) = (&self.groups[group], row[thread + 1]);
         while place > 0 && row[group[place - 1] + 1] >= local {
@@ -100,13 +107,15 @@ impl Symmetry {
             row[group[place + 1] + 1] = local;
             place += 1;
         }
+        debug_assert!(group.is_sorted_by_key(|&thread| row[thread + 1]), "the other locals were in canonical order");
         group[place]
     }
 
-    /// Brings a row in order.
-    pub fn sort(&self, row: &mut [u32]) {
+    /// Makes a row canonical.
+    #[inline]
+    pub fn canonicalise(&self, row: &mut [u32]) {
         for group in &self.groups {
-            // Groups are small, and rows are mostly in order.
+            // Insertion sort: groups are small, and rows are mostly canonical already.
             for end in 1..group.len() {
                 let mut place = end;
                 while place > 0 && row[group[place - 1] + 1] > row[group[place] + 1] {
@@ -114,10 +123,12 @@ impl Symmetry {
                     place -= 1;
                 }
             }
+            debug_assert!(group.is_sorted_by_key(|&thread| row[thread + 1]));
         }
     }
 
-    /// How many rows an orbit has, given the one that is in order.
+    /// How many rows an orbit has, given the canonical one.
+    #[inline]
     pub fn orbit(&self, row: &[u32]) -> u64 {
         let mut size = 1_u128;
         for group in &self.groups {
@@ -134,7 +145,7 @@ impl Symmetry {
         size as u64
     }
 
-    /// Calls `each` with every row of an orbit, given the one that is in order.
+    /// Calls `each` with every row of an orbit, given the canonical one.
     pub fn unfold(&self, row: &[u32], each: &mut impl FnMut(&[u32])) {
         self.unfold_from(0, &mut row.to_vec(), each);
     }
@@ -192,13 +203,12 @@ impl Symmetry {
         names
     }
 
-    /// Which thread really takes each step of a path through rows in order. A step is the place of the thread before
-    /// it, its place afterwards, and the row afterwards. Also returns the last state as it really is.
-    pub fn real_threads(&self, start: &[u32], path: &[(usize, usize, Vec<u32>)]) -> (Vec<usize>, Vec<u32>) {
+    /// Which thread really takes each step of a path through canonical rows. Also returns the last state as it really is.
+    pub fn real_threads(&self, start: &[u32], path: &[PathStep]) -> (Vec<usize>, Vec<u32>) {
         let mut at: Vec<usize> = (0..self.place.len()).collect();
         let mut real = start.to_vec();
         let mut threads = Vec::with_capacity(path.len());
-        for (before, after, row) in path {
+        for PathStep { before, after, row } in path {
             let thread = at[*before];
             threads.push(thread);
             (real[0], real[thread + 1]) = (row[0], row[after + 1]);
@@ -235,18 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_found_and_rows_settle() {
+    fn groups_are_found_and_rows_become_canonical() {
         let symmetry = sample();
         assert_eq!(symmetry.groups(), [vec![0, 2, 5], vec![1, 4]]);
         assert_eq!((0..6).map(|thread| symmetry.leader(thread)).collect::<Vec<_>>(), [0, 1, 0, 3, 1, 0]);
         let mut row = [9, 1, 5, 4, 7, 6, 4];
         row[1] = 8;
-        assert_eq!(symmetry.settle(&mut row, 0), 5);
+        assert_eq!(symmetry.canonicalise_at(&mut row, 0), 5);
         assert_eq!(row, [9, 4, 5, 4, 7, 6, 8]);
         row[6] = 4;
-        assert_eq!(symmetry.settle(&mut row, 5), 0, "the first of equal ones");
+        assert_eq!(symmetry.canonicalise_at(&mut row, 5), 0, "the first of equal ones");
         let mut mixed = [0, 3, 9, 1, 0, 2, 2];
-        symmetry.sort(&mut mixed);
+        symmetry.canonicalise(&mut mixed);
         assert_eq!(mixed, [0, 1, 2, 2, 0, 9, 3]);
     }
 
@@ -255,13 +265,13 @@ mod tests {
         let symmetry = sample();
         for seed in 0..500_u32 {
             let mut row: Vec<u32> = (0..7).map(|field| seed.wrapping_mul(2_654_435_761) >> (3 * field) & 3).collect();
-            symmetry.sort(&mut row);
+            symmetry.canonicalise(&mut row);
             let mut rows = BTreeSet::new();
             symmetry.unfold(&row, &mut |row| assert!(rows.insert(row.to_vec())));
             assert_eq!(rows.len() as u64, symmetry.orbit(&row));
             for member in rows {
                 let mut sorted = member.clone();
-                symmetry.sort(&mut sorted);
+                symmetry.canonicalise(&mut sorted);
                 assert_eq!(sorted, row);
                 let wanted = |thread: usize| (member[thread + 1] > 1).then_some(Symbol(member[thread + 1]));
                 let pattern = Pattern { shared: None, tops: (0..6).map(wanted).collect() };

@@ -3,14 +3,13 @@
 //! A state is a row of numbers. What the numbers mean (a stack, a queue, the value of a variable) is the system's
 //! business; large things are interned, so that a row stays small. Several threads explore a system at the same time,
 //! so [`steps`](System::steps) must not change it: what it will need for a row is interned before, by
-//! [`learn`](System::learn), which is called for one row after the other in the order of their numbers. So the interned
+//! [`intern`](System::intern), which is called for one row after the other in the order of their numbers. So the interned
 //! numbers, too, are the same for any number of threads.
 
-use tepui_cert::Trace;
-use tepui_core::{Budget, Evidence, Stop};
+use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
 use crate::packed::PackedSet;
+use crate::workers::Workers;
 
 /// A model with threads and steps.
 pub trait System: Send + Sync {
@@ -26,60 +25,104 @@ pub trait System: Send + Sync {
     /// The initial state.
     fn initial(&mut self) -> Vec<u32>;
 
-    /// Whether the system has learned what it needs for the steps from a state.
-    fn knows(&self, row: &[u32]) -> bool;
+    /// Whether all that is needed for the steps from a state is interned.
+    fn is_interned(&self, row: &[u32]) -> bool;
 
-    /// Learns what is needed for the steps from a state.
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
+    /// Interns what is needed for the steps from a state.
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
 
     /// Whether a row that is not yet stored is covered by rows that are; if not, it will be stored.
     fn covered(&mut self, _row: &[u32], _budget: &mut Budget) -> Result<bool, Stop> {
         Ok(false)
     }
 
-    /// Takes every step that a thread can take from a state, and tells `found` of each result: the row, which stands in
+    /// Takes every step that a thread can take from a state, and calls `found` with each result: the row, which stands in
     /// `next`, and the place of the thread in it, which may be another one where threads are interchangeable. Returns
     /// whether the thread is enabled. A thread that is interchangeable with an earlier one in the same local state may
     /// be left out.
     fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool;
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+}
+
+/// A step of a path through states.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathStep {
+    /// The place of the thread before the step.
+    pub before: usize,
+    /// Its place afterwards, which may be another one where threads are interchangeable.
+    pub after: usize,
+    /// The state afterwards.
+    pub row: Vec<u32>,
 }
 
 /// A system whose states are observed through views.
 pub trait Observed: System {
+    /// What a closed set of views is handed out as.
+    type Proof;
+
     /// For each number of a view's row, the largest value to expect for a start.
     fn view_fields(&self) -> Vec<u32>;
 
-    /// Gets ready to tell the views of all rows that were learned.
-    fn look(&mut self);
+    /// Interns what [`view`](Self::view) needs for all rows that were interned.
+    fn prepare(&mut self, budget: &mut Budget) -> Result<(), Stop>;
 
     /// The view of a state.
     fn view(&self, row: &[u32], view: &mut [u32]);
 
+    /// Adds all views of a row, where it stands for several states.
+    fn add_views(&self, row: &[u32], views: &mut PackedSet, _budget: &mut Budget) -> Result<(), Stop> {
+        let mut view = vec![0; views.width()];
+        self.view(row, &mut view);
+        views.insert(&view);
+        Ok(())
+    }
+
+    /// How many views a view stands for, where threads are interchangeable.
+    fn orbit(&self, _view: &[u32]) -> u64 {
+        1
+    }
+
     /// How many properties there are.
     fn properties(&self) -> usize;
+
+    /// Whether a view may violate a property: a cheap test that need not be precise.
+    fn may_violate(&self, _view: &[u32]) -> bool {
+        true
+    }
 
     /// Whether a view violates a property.
     fn violates(&self, property: usize, view: &[u32]) -> bool;
 
-    /// Evidence that the views reached are all there are, if they are closed under the actions that do not respect views;
+    /// A proof that the views reached are all there are, if they are closed under the actions that do not respect views;
     /// those that do are the caller's business. `states` is how many states were reached, and `exhausted` whether these
-    /// are all. `violated` tells which properties are left out of the evidence.
+    /// are all. `violated` tells which properties are left out of the proof.
     fn closed(
         &mut self,
         reached: &PackedSet,
         states: usize,
         exhausted: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
-    ) -> Result<Option<Evidence>, Stop>;
-
-    /// The trace that takes steps to a violation of a property: threads, and the rows that they lead to.
-    fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop>;
+    ) -> Result<Option<Self::Proof>, Stop>;
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for.
-    fn list(&self, views: &PackedSet, violating: bool, budget: &mut Budget) -> Vec<String>;
+    fn list(&self, views: &PackedSet, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String>;
+}
 
-    /// Bytes held.
-    fn bytes(&self) -> u64;
+/// An observed system whose rows are states, so that a path through rows is an execution.
+pub trait Traced: Observed {
+    /// What a path to a violation is handed out as.
+    type Trace;
+
+    /// The trace that takes a path from the initial state to a violation of a property.
+    fn trace(
+        &self,
+        property: usize,
+        initial: &[u32],
+        path: &[PathStep],
+        budget: &mut Budget,
+    ) -> Result<Self::Trace, Stop>;
 }

@@ -82,7 +82,7 @@ pub use tepui_core::{
     About, Budget, Evidence, Facts, Invariant, Limit, Outcome, PropertyOutcome, Reason, Status, Stopper, Story,
     Verdict, story,
 };
-pub use tepui_engines::crew::Cores;
+pub use tepui_engines::workers::Cores;
 pub use tepui_lang::{diagnostic, source};
 
 pub use error::{Error, Refusal};

@@ -1,7 +1,7 @@
 //! How a problem is read and how it is verified.
 
 use tepui_core::{Facts, Query};
-use tepui_engines::crew::Cores;
+use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 
 use crate::kinds::{CallReturn, Dialect, Refinement};

@@ -91,7 +91,7 @@ fn compare(model: &Model, place: &str, tally: &mut Tally) {
             verify(model, &options, &Budget::unlimited()).unwrap()
         };
         let mut outcome = run(Cores::new(1));
-        same(&outcome, &run(Cores { threads: 2, grain: 1 }), &place);
+        same(&outcome, &run(Cores { threads: 2, chunk: 1 }), &place);
         self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
         tally.symmetric += usize::from(outcome.stored[0].contains("orbit"));
         for (property, answer) in model.properties().iter().zip(&outcome.properties) {

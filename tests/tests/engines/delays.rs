@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use tepui::{Cores, DELAYS, Options};
 use tepui_cert::pushdown::Certificate;
 use tepui_core::{Budget, Engine as _, Evidence, Query, Status, Stop, Verdict, drive};
-use tepui_engines::crew::Crew;
 use tepui_engines::delays::{self, Delays};
 use tepui_engines::packed::PackedSet;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
-use tepui_engines::system::{Observed, System};
+use tepui_engines::system::{Observed, PathStep, System, Traced};
+use tepui_engines::workers::Workers;
 use tepui_model::Digest;
 use tepui_tests::facade::{pushdown_trace, verify};
 use tepui_tests::oracle::{self, Cap};
@@ -40,7 +40,7 @@ fn bounded_sets_are_those_of_the_definition() {
         let shown: Vec<Vec<_>> = grid.cells.iter().map(|row| row.iter().map(shown).collect()).collect();
         let fixed = (0..=MOST as u32).map(Some);
         for (delays, from_scratch) in fixed.map(|delays| (delays, false)).chain([(None, false), (None, true)]) {
-            let cores = Cores { threads: 1 + seed as usize % 2, grain: 2 };
+            let cores = Cores { threads: 1 + seed as usize % 2, chunk: 2 };
             let options = delays::Options { delays, test_always: false, from_scratch, cores };
             let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), options);
             let mut budget = Budget::unlimited();
@@ -113,11 +113,11 @@ impl System for Updates {
         vec![0]
     }
 
-    fn knows(&self, _: &[u32]) -> bool {
+    fn is_interned(&self, _: &[u32]) -> bool {
         true
     }
 
-    fn learn(&mut self, _: &[u32], _: &mut Budget) -> Result<(), Stop> {
+    fn intern(&mut self, _: &[u32], _: &mut Budget) -> Result<(), Stop> {
         Ok(())
     }
 
@@ -125,14 +125,22 @@ impl System for Updates {
         let enabled = self.rules[thread].iter().filter(|rule| rule.0 == row[0]);
         enabled.map(|&(_, to)| found(&[to], thread)).count() > 0
     }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 impl Observed for Updates {
+    type Proof = Evidence;
+
     fn view_fields(&self) -> Vec<u32> {
         vec![2]
     }
 
-    fn look(&mut self) {}
+    fn prepare(&mut self, _: &mut Budget) -> Result<(), Stop> {
+        Ok(())
+    }
 
     fn view(&self, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
@@ -153,7 +161,7 @@ impl Observed for Updates {
         _: usize,
         _: bool,
         _: &[bool],
-        _: &Crew,
+        _: &Workers,
         _: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let certificate =
@@ -162,24 +170,24 @@ impl Observed for Updates {
         Ok(Some(Evidence { certificate: certificate.into(), because, kind: "respect", view_depth: Some(1) }))
     }
 
-    fn trace(&self, _: usize, _: &[(usize, Vec<u32>)], _: &mut Budget) -> Result<tepui_cert::Trace, Stop> {
-        Err(Stop::GaveUp("nothing is violated".to_owned()))
-    }
-
-    fn list(&self, views: &PackedSet, _: bool, _: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
         let mut listed: Vec<_> = (0..views.len() as u32).map(|view| views.field(view, 0).to_string()).collect();
         listed.sort_unstable();
         listed
     }
+}
 
-    fn bytes(&self) -> u64 {
-        0
+impl Traced for Updates {
+    type Trace = tepui_cert::Trace;
+
+    fn trace(&self, _: usize, _: &[u32], _: &[PathStep], _: &mut Budget) -> Result<tepui_cert::Trace, Stop> {
+        Err(Stop::GaveUp("nothing is violated".to_owned()))
     }
 }
 
 fn updates(delays: Option<u32>) -> Delays<Updates> {
     let system = Updates { rules: vec![vec![(0, 1)], vec![(0, 1)], vec![(0, 2)]] };
-    let cores = Cores { threads: 2, grain: 1 };
+    let cores = Cores { threads: 2, chunk: 1 };
     Delays::new(system, delays::Options { delays, test_always: false, from_scratch: false, cores })
 }
 

@@ -55,7 +55,7 @@ fn every_property_gets_its_verdict() {
                 verify(&model, &options, &Budget::unlimited()).unwrap()
             };
             let mut outcome = run(Cores::new(1), false);
-            let shared = run(Cores { threads: 4, grain: 1 }, false);
+            let shared = run(Cores { threads: 4, chunk: 1 }, false);
             assert_eq!(outcome.properties, shared.properties, "{place}");
             assert_eq!((outcome.cutoff, outcome.engine), (shared.cutoff, shared.engine), "{place}");
             self_check(&model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));

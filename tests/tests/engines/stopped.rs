@@ -153,7 +153,7 @@ fn engines_stop_at_any_moment() {
         let model =
             if seed.is_multiple_of(2) { small_model(&mut rng, shape) } else { symmetric_model(&mut rng, shape) };
         let (truth, symmetry) = (Truth::of(&model), seed % 4 < 2);
-        let cores = if seed.is_multiple_of(3) { Cores { threads: 2, grain: 1 } } else { Cores::new(1) };
+        let cores = if seed.is_multiple_of(3) { Cores { threads: 2, chunk: 1 } } else { Cores::new(1) };
         let place = |name: &str| format!("seed {seed}, {name}");
         let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, cores };
         let shallow = closure::Options { view_depth: 1, ..searching };
@@ -216,7 +216,7 @@ fn runs_stop_at_any_moment() {
             (&AUTO, Some(Minimal::Contexts)),
             (&AUTO, Some(Minimal::Delays)),
         ] {
-            let cores = Cores { threads: 1 + seed as usize % 2, grain: 1 };
+            let cores = Cores { threads: 1 + seed as usize % 2, chunk: 1 };
             let options =
                 Options { engine, minimal, bound_limit: Some(vec![4]), list_views: true, cores, ..Options::default() };
             for (moment, &limit) in moments().zip(LIMITS.iter().cycle()) {

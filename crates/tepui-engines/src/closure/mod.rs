@@ -1,31 +1,33 @@
 //! Closure-driven search: no bound, one representative of each view, until the views are closed.
 //!
-//! [`search`] is the search and the proof that it is fair, [`obligations`](crate::pushdown::obligations) what a proof
-//! still owes, [`trace`] the way to a violation. What the driver calls a bound is the number of symbols of each stack by which representatives are told
-//! apart; it orders the search and limits no schedule, so no smallest one is reported.
+//! [`search`] is the search and the proof that it is fair, [`obligations`](crate::obligations) what a proof still owes,
+//! [`fewest_contexts`](crate::fewest_contexts) the way to a violation. Any system will do that has an [`Abstraction`]. What
+//! the driver calls a bound is the level of the views by which representatives are told apart, for pushdown models a number
+//! of symbols of each stack; it orders the search and limits no schedule, so no smallest one is reported.
 
 pub mod search;
-pub mod trace;
 
 use std::sync::Arc;
 
-use tepui_cert::Trace;
+use tepui_cert::{Certificate, Trace};
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 
-use crate::crew::{Cores, Crew};
+use crate::abstraction::{Abstraction, Describe, violation_test};
 use crate::explorer::Explorer;
+use crate::fewest_contexts::fewest_contexts;
+use crate::obligations::Obligations;
 use crate::packed::PackedSet;
+use crate::proof::Proof;
 use crate::pushdown::compiled::Compiled;
-use crate::pushdown::evidence::{certified, evidence};
-use crate::pushdown::obligations::Obligations;
-use crate::pushdown::returns::deterministic_returns;
-use crate::pushdown::shorten::shorten;
+use crate::pushdown::stack_views::StackViews;
+use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::Pushdown;
-use crate::pushdown::trace::trace as in_real_threads;
 use crate::symmetry::Symmetry;
+use crate::system::System;
+use crate::workers::{Cores, Workers};
 use search::Search;
 
-/// What is true of the engine on every model.
+/// What is true of the engine on every pushdown model.
 pub static FACTS: Facts =
     Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("closure", &["symbols"]) };
 
@@ -43,34 +45,34 @@ pub struct Options {
     pub cores: Cores,
 }
 
-/// The engine.
-pub struct Closure {
-    search: Search,
+/// The engine: for pushdown models, unless it is said for which system and which views of it.
+pub struct Closure<S: System = Pushdown<Stacks>, A: Abstraction<S> = StackViews> {
+    facts: &'static Facts,
+    search: Search<S, A>,
 }
 
 impl Closure {
-    /// An engine for a model.
+    /// An engine for a pushdown model.
     pub fn new(model: impl Into<Arc<Compiled>>, options: Options) -> Self {
         let compiled = model.into();
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
-        Self { search: Search::new(compiled, symmetry, Crew::of(options.cores), options.view_depth) }
+        let stacks = Stacks::new(&compiled);
+        Self::of(&FACTS, Pushdown::new(compiled, stacks, symmetry), options.view_depth, options.cores)
     }
 }
 
-impl Engine for Closure {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+impl<S: System, A: Abstraction<S>> Closure<S, A> {
+    /// An engine for a system that reports views of a level; a proof may need a greater one.
+    pub fn of(facts: &'static Facts, system: S, level: usize, cores: Cores) -> Self {
+        Self { facts, search: Search::new(system, Workers::of(cores), level) }
     }
 
-    fn next_bound(&self) -> Option<Bound> {
-        Some(FACTS.bound(&[self.search.stage() as u32]))
-    }
-
-    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        let bound = FACTS.bound(&[self.search.stage() as u32]);
+    /// Searches up to the end of a stage, a new violation or a closed set of views, and reports what is known then.
+    pub fn advance(&mut self, budget: &mut Budget) -> Round {
+        let bound = self.bound();
         let stopped = self.search.advance(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violated.iter().enumerate().filter(|(_, violated)| **violated);
-        Ok(Round {
+        Round {
             states: self.search.explorer.states.len() as u64,
             views: self.search.view_count,
             steps: self.search.explorer.images,
@@ -80,91 +82,90 @@ impl Engine for Closure {
             test_due: stopped.is_none() && self.search.closed().is_some(),
             open: self.search.open() as u64,
             stopped,
-            ..Round::empty(&FACTS, bound)
-        })
+            ..Round::empty(self.facts, bound)
+        }
     }
 
-    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+    /// The level and the certificate of views that are closed, if some are. It uses up the search.
+    pub fn certificate(&mut self, budget: &mut Budget) -> Result<Option<(usize, A::Certificate)>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
-        let states = std::mem::replace(&mut self.search.explorer.states, PackedSet::new([1]));
-        if self.search.flat {
-            self.search.explorer.states = states.clone(); // They may have to be listed.
+        let Search { explorer, levels, exact, violated, .. } = &mut self.search;
+        let mut states = std::mem::replace(&mut explorer.states, PackedSet::new([1]));
+        levels.truncate(closed + 1);
+        let Some(last) = levels.pop() else { return Ok(None) };
+        let (abstraction, mut views) = last.into_views();
+        if *exact {
+            std::mem::swap(&mut views, &mut states);
+            explorer.states = views.clone(); // They may have to be listed.
         }
-        let Explorer { system, crew, .. } = &self.search.explorer;
-        let Pushdown { compiled, symmetry, .. } = system;
-        let depths = &mut self.search.depths;
-        depths.truncate(closed + 1);
-        let Some(last) = depths.pop() else { return Ok(None) };
-        if depths.is_empty() {
-            depths.push(Obligations::with_views(compiled, symmetry, &last));
-        }
-        let because = match last.depth() {
-            1 if deterministic_returns(compiled) == Some(true) => {
-                "the views reached are closed under every step; every return leads to one place only, so this is decidable"
-                    .to_owned()
-            }
-            1 => "the views reached are closed under every step".to_owned(),
-            depth => format!("the views reached, of depth {depth}, are closed under every step"),
-        };
-        let lemma = match self.search.flat {
-            true => Obligations::flat_lemma(system, states, crew, budget)?,
-            false => {
-                drop(states);
-                last.into_lemma(compiled, symmetry, crew, budget)?
-            }
-        };
-        let found = evidence(compiled, lemma, "closure", because);
-        Ok(Some(certified(found, &compiled.model, |property| self.search.violated[property])))
+        drop(states);
+        let listed = levels.is_empty().then(|| if *exact { PackedSet::new([1]) } else { views.clone() });
+        let Explorer { system, workers, .. } = &*explorer;
+        let certificate = abstraction.certificate(system, views, violated, workers, budget);
+        let level = abstraction.level();
+        levels.extend(listed.map(|listed| Obligations::with_views(system, abstraction, listed)));
+        Ok(Some((level, certificate?)))
     }
 
-    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+    /// A trace to a violation.
+    pub fn violation(&self, property: usize, budget: &mut Budget) -> Result<A::Trace, Stop> {
         let explorer = &self.search.explorer;
-        let path = trace::fewest_contexts(explorer, property, budget)?;
-        let (steps, Pushdown { compiled, symmetry, .. }) = (explorer.real_steps(&path), &explorer.system);
-        let found = in_real_threads(&compiled.model, property, symmetry, steps, budget)?;
-        Ok((shorten(&compiled.model, found, budget).into(), None))
+        let path = fewest_contexts(explorer, violation_test::<S, A>(&explorer.system, property), budget)?;
+        A::trace(&explorer.system, property, &explorer.row(0), &path, budget)
     }
 
-    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
-        let Some(reported) = self.search.depths.first() else { return Vec::new() };
-        let Explorer { system, states, crew, .. } = &self.search.explorer;
-        let Pushdown { compiled, symmetry, .. } = system;
-        if self.search.flat {
-            let mut views = Obligations::new(compiled, symmetry, 1);
-            let all: Vec<_> = (0..states.len() as u32).collect();
-            let _ = views.add(system, states, &all, crew, budget);
-            return views.list(compiled, symmetry, violating, budget);
-        }
-        reported.list(compiled, symmetry, violating, budget)
-    }
-
-    fn notes(&self) -> Notes {
-        let stored = match self.search.explorer.system.symmetry.is_trivial() {
-            true => ["state", "states"],
-            false => ["orbit of states", "orbits of states"],
-        };
-        Notes { stored, obstacles: self.obstacles(), ..Notes::default() }
+    fn bound(&self) -> Bound {
+        self.facts.bound(&[self.search.stage() as u32])
     }
 }
 
-impl Closure {
-    /// What stands in the way of a proof: the depth at which the least is owed, and some of that.
+impl<S: System, A: Describe<S>> Closure<S, A> {
+    /// What stands in the way of a proof: the level at which the least is owed, and some of that.
     fn obstacles(&self) -> Vec<String> {
-        let Some(best) = self.search.depths.iter().filter(|depth| depth.open() > 0).min_by_key(|depth| depth.open())
-        else {
-            return Vec::new();
-        };
-        let compiled = &self.search.explorer.system.compiled;
-        let depth = match best.depth() {
-            1 => "showing the top of each stack".to_owned(),
-            depth => format!("showing the topmost {depth} symbols of each stack"),
-        };
-        let count = match best.open() {
-            1 => "1 view that a pop may lead to has not been reached".to_owned(),
-            open => format!("{open} views that pops may lead to have not been reached"),
-        };
-        let mut obstacles = vec![format!("with views {depth}, {count}")];
-        obstacles.extend(best.explain(compiled, EXPLAINED));
+        let owing = self.search.levels.iter().filter(|level| level.open() > 0);
+        let Some(best) = owing.min_by_key(|level| level.open()) else { return Vec::new() };
+        let mut obstacles = vec![A::unmet(best.abstraction().level(), best.open())];
+        obstacles.extend(best.explain(&self.search.explorer.system, EXPLAINED));
         obstacles
+    }
+}
+
+impl<S: System, A: Describe<S>> Engine for Closure<S, A>
+where
+    A::Certificate: Into<Certificate>,
+    A::Trace: Into<Trace>,
+{
+    fn facts(&self) -> &'static Facts {
+        self.facts
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        Some(self.bound())
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        Ok(self.advance(budget))
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        let Some((level, certificate)) = self.certificate(budget)? else { return Ok(None) };
+        let because = A::because(&self.search.explorer.system, level);
+        Ok(Some(Proof { certificate, because, kind: "closure", level }.into()))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        Ok((self.violation(property, budget)?.into(), None))
+    }
+
+    fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
+        let Some(reported) = self.search.levels.first() else { return Vec::new() };
+        let Explorer { system, states, workers, .. } = &self.search.explorer;
+        let views = if self.search.exact { states } else { &reported.views };
+        reported.abstraction().list(system, views, violating, workers, budget)
+    }
+
+    fn notes(&self) -> Notes {
+        let stored = A::stored(&self.search.explorer.system);
+        Notes { stored, obstacles: self.obstacles(), ..Notes::default() }
     }
 }

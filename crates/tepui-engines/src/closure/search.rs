@@ -1,44 +1,41 @@
 //! The closure-driven search.
 //!
-//! The search keeps the states reached, U, and for one or more depths b the views A of U with what a proof at that
-//! depth still owes ([`Obligations`]). A violating view ends it: unsafe. A depth at which nothing is owed ends it:
-//! safe. Otherwise more states are expanded, one representative of each view first. No bound and no order of the
-//! search matters for either answer; order is only a matter of speed, and of fairness.
+//! The search keeps the states reached, U, and for one or more levels the views A of U with what a proof at that level
+//! still owes ([`Obligations`]). A violating view ends it: unsafe. A level at which nothing is owed ends it: safe.
+//! Otherwise more states are expanded, one representative of each view first. No bound and no order of the search
+//! matters for either answer; order is only a matter of speed, and of fairness.
 //!
-//! The search goes through stages with growing depths m = 1, 2, 3, 4, 6, 8, 12, ... In stage m, of the states that
-//! show the same topmost m symbols of each stack only the first that was found is expanded. The others wait; in a
-//! later stage, where more symbols are told apart, some of them become representatives. Representatives of views with
-//! open obligations come first. With each stage comes its depth as one more at which a proof may succeed; the smaller
-//! ones stay, since a proof at a small depth may need representatives of a greater one.
+//! The search goes through stages with growing levels m, for stacks of 1, 2, 3, 4, 6, 8, 12, ... symbols. In stage m, of
+//! the states that show the same view of level m only the first that was found is expanded. The others are deferred; in a later
+//! stage, where more is told apart, some of them become representatives. Representatives of views with open obligations
+//! come first. With each stage comes its level as one more at which a proof may succeed; the smaller ones stay, since a
+//! proof at a small level may need representatives of a greater one.
 //!
-//! *Each stage ends*: there are finitely many views of depth m.
+//! *Each stage ends*: there are finitely many views of level m.
 //!
-//! *The search is fair*: every reachable state is found. Let a state be reached by a path on which no stack is higher
-//! than h. In a stage m > h, a state none of whose stacks is higher than h shows a view that no other state shows: each
-//! word ends with the marker of the empty stack. So, by induction along the path, each of its states is stored by the end of that stage: the first one is the
-//! initial state; and if one is stored, it is either expanded or has the same view of depth m as a representative,
-//! which then is the state itself; so it is expanded, and the next one is stored. Hence a violation that breadth-first
-//! search finds at depth d is found by the end of the first stage beyond d plus the height of the initial stacks.
+//! *The search is fair*: every reachable state is found. Let a state be reached by a path, and let m be a stage in which
+//! each state of the path shows a view that no other state shows; for stacks, m is greater than the height of every stack on
+//! the path, so that each word ends with the marker of the empty stack. By induction along the path, each of its states is
+//! stored by the end of that stage: the first one is the initial state; and if one is stored, it is either expanded or has
+//! the same view of level m as a representative, which then is the state itself; so it is expanded, and the next one is
+//! stored. Hence a violation that breadth-first search finds at depth d is found, for stacks, by the end of the first stage
+//! beyond d plus the height of the initial stacks.
 //!
-//! *Flat models.* Where no stack is ever higher than one symbol, a view of depth 1 is the state, and nothing lies below:
+//! *Exact views.* Where a view of the first level is the state (for stacks, where none is ever higher than one symbol),
 //! nothing is ever owed, and no views are kept besides the states.
 //!
-//! *It stops where all is known*: if no state waits and none is left to expand, U is all of R, and the depths go on
-//! growing without a search, at the latest until they exceed every stack; then views are states, and are closed.
+//! *It stops where all is known*: if no state is deferred and none is left to expand, U is all of R, and the levels go on
+//! growing without a search, at the latest until views are states, and so are closed.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
+use crate::abstraction::Abstraction;
 use crate::explorer::{Explorer, Visitor};
-use crate::pushdown::compiled::Compiled;
-use crate::pushdown::obligations::Obligations;
-use crate::pushdown::stacks::Stacks;
-use crate::pushdown::suspects::Suspects;
-use crate::pushdown::system::{Locals as _, Pushdown};
-use crate::symmetry::Symmetry;
+use crate::obligations::Obligations;
+use crate::system::System;
+use crate::workers::Workers;
 
 /// The fewest and the most states that are expanded before obligations are looked at again.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
@@ -46,32 +43,32 @@ const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
 /// The most views that are compared with the properties before limits are looked at.
 const REPORTED_AT_ONCE: usize = 1 << 14;
 
-/// A state to be expanded, with a bit for each depth at which it is the first to show its view.
+/// A state to be expanded, with a bit for each level at which it is the first to show its view.
 type Candidate = (u32, u64);
 
 /// The search.
-pub struct Search {
+pub struct Search<S: System, A: Abstraction<S>> {
     /// The states reached.
-    pub explorer: Explorer<Pushdown<Stacks>>,
-    /// What is owed, for each depth; the first is the one that is reported.
-    pub depths: Vec<Obligations>,
-    /// How many views of the first depth there are, permutations of interchangeable threads counted.
+    pub explorer: Explorer<S>,
+    /// What is owed, for each level; the first is the one that is reported.
+    pub levels: Vec<Obligations<S, A>>,
+    /// How many views of the first level there are, permutations of interchangeable threads counted.
     pub view_count: u64,
-    /// How many views of the first depth have been counted.
+    /// How many views of the first level have been counted.
     reported: u32,
     /// Whether views are states.
-    pub flat: bool,
-    suspects: Suspects,
+    pub exact: bool,
+    prefilter: A::Prefilter,
     /// For each property, whether it is violated.
     pub violated: Vec<bool>,
-    /// The depth of the next stage, or of the one that is not finished.
+    /// The level of the next stage, or of the one that is not finished.
     stage: usize,
     begun: bool,
     /// To be expanded, those with open obligations apart.
     urgent: VecDeque<Candidate>,
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
-    waiting: Vec<u32>,
+    deferred: Vec<u32>,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -82,7 +79,7 @@ struct Expand {
 impl Visitor for Expand {
     type Job = Candidate;
     type Found = ();
-    const LISTENS: bool = false;
+    const VISITS_IMAGES: bool = false;
 
     fn job(&self, &(state, _): &Candidate) -> (u32, std::ops::Range<usize>) {
         (state, 0..self.threads)
@@ -95,58 +92,55 @@ impl Visitor for Expand {
     fn done(&self, _: &Candidate, _: bool, _: &mut ()) {}
 }
 
-impl Search {
-    /// A search that has found nothing yet and reports views of a depth.
-    pub fn new(compiled: Arc<Compiled>, symmetry: Symmetry, crew: Crew, depth: usize) -> Self {
-        let violated = vec![false; compiled.model.properties().len()];
-        let locals = Stacks::new(&compiled);
-        let flat = depth <= 1 && compiled.is_flat();
-        let suspects = Suspects::of(&compiled, &symmetry, compiled.model.properties());
+impl<S: System, A: Abstraction<S>> Search<S, A> {
+    /// A search that has found nothing yet and reports views of a level.
+    pub fn new(system: S, workers: Workers, level: usize) -> Self {
+        let properties = A::properties(&system);
         Self {
-            flat,
-            suspects,
-            explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
-            depths: Vec::new(),
+            exact: false,
+            prefilter: A::prefilter(&system, 0..properties),
+            explorer: Explorer::new(system, workers),
+            levels: Vec::new(),
             view_count: 0,
             reported: 0,
-            violated,
-            stage: depth.max(1),
+            violated: vec![false; properties],
+            stage: level.max(1),
             begun: false,
             urgent: VecDeque::new(),
             ordinary: VecDeque::new(),
-            waiting: Vec::new(),
+            deferred: Vec::new(),
         }
     }
 
-    /// The depth of the stage that the next call of [`advance`](Self::advance) begins or continues.
+    /// The level of the stage that the next call of [`advance`](Self::advance) begins or continues.
     pub fn stage(&self) -> usize {
         self.stage
     }
 
     /// Whether no state is left that has not been expanded.
     pub fn exhausted(&self) -> bool {
-        !self.depths.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.waiting.is_empty()
+        !self.levels.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.deferred.is_empty()
     }
 
-    /// The first depth at which the views are closed.
+    /// The first level at which the views are closed.
     pub fn closed(&self) -> Option<usize> {
-        self.depths.iter().position(Obligations::closed)
+        self.levels.iter().position(Obligations::closed)
     }
 
-    /// The fewest obligations that are open at any depth.
+    /// The fewest obligations that are open at any level.
     pub fn open(&self) -> usize {
-        self.depths.iter().map(Obligations::open).min().unwrap_or(0)
+        self.levels.iter().map(Obligations::open).min().unwrap_or(0)
     }
 
     /// Bytes held for states, views and obligations.
     pub fn bytes(&self) -> u64 {
-        let depths: u64 = self.depths.iter().map(Obligations::bytes).sum();
+        let levels: u64 = self.levels.iter().map(Obligations::bytes).sum();
         let Explorer { states, system, .. } = &self.explorer;
-        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.waiting.capacity() * 4;
-        states.bytes() + system.locals.bytes() + depths + lists as u64
+        let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.deferred.capacity() * 4;
+        states.bytes() + system.bytes() + levels + lists as u64
     }
 
-    /// Begins or continues a stage. Ends with it, or before, at a new violation or when some depth gets closed. Who goes
+    /// Begins or continues a stage. Ends with it, or before, at a new violation or when some level gets closed. Who goes
     /// on after that gets further stages.
     pub fn advance(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         if self.explorer.states.is_empty() {
@@ -165,7 +159,7 @@ impl Search {
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
             if batch.is_empty() {
                 self.begun = false;
-                self.stage = next_stage(self.stage);
+                self.stage = A::next_level(self.stage);
                 break;
             }
             self.expand(&batch, budget)?;
@@ -179,10 +173,10 @@ impl Search {
 
     fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
         let before = self.explorer.states.len() as u32;
-        let mut visitor = Expand { threads: self.explorer.system.compiled.threads() };
+        let mut visitor = Expand { threads: self.explorer.system.threads() };
         let stopped = self.explorer.run(batch, &mut visitor, &mut Vec::new(), budget).err();
-        for (index, depth) in self.depths.iter_mut().enumerate().filter(|_| stopped.is_none()) {
-            depth.has_expanded(batch.iter().filter(|(_, depths)| depths & 1 << index != 0).count());
+        for (index, level) in self.levels.iter_mut().enumerate().filter(|_| stopped.is_none()) {
+            level.has_expanded(batch.iter().filter(|(_, levels)| levels & 1 << index != 0).count());
         }
         let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
         let stopped = stopped.map_or_else(|| self.sort_in(&found, budget), Err);
@@ -191,21 +185,21 @@ impl Search {
             let _ = budget.with_grace(|budget| self.note(&found, budget));
             return Err(stop);
         }
-        for index in (0..self.depths.len()).filter(|_| !self.flat) {
-            let first = batch.iter().filter(|(_, depths)| depths & 1 << index != 0).map(|&(state, _)| state);
+        for index in (0..self.levels.len()).filter(|_| !self.exact) {
+            let first = batch.iter().filter(|(_, levels)| levels & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
-            let Explorer { system, states, crew, .. } = &self.explorer;
-            let views = self.depths[index].add(system, states, &first, crew, budget)?;
-            self.depths[index].look_at(&views, &system.compiled, &system.symmetry, crew, budget)?;
+            let Explorer { system, states, workers, .. } = &self.explorer;
+            let views = self.levels[index].add(system, states, &first, workers, budget)?;
+            self.levels[index].look_at(&views, system, workers, budget)?;
         }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
         budget.still_open(self.open() as u64);
         Ok(())
     }
 
-    /// New states of a flat model: each has a view of its own.
+    /// New states where views are states: each has a view of its own.
     fn queue(&mut self, found: &[u32]) {
-        if let Some(only) = self.depths.first_mut() {
+        if let Some(only) = self.levels.first_mut() {
             only.will_expand(found.len());
             self.ordinary.extend(found.iter().map(|&state| (state, 1)));
         }
@@ -213,32 +207,33 @@ impl Search {
 
     /// New states, of which the run ends before they are sorted in: their views have been reached all the same.
     fn note(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        let Explorer { system, states, crew, .. } = &self.explorer;
-        if let Some(reported) = self.depths.first_mut().filter(|_| !self.flat) {
-            reported.add(system, states, found, crew, budget)?;
+        let Explorer { system, states, workers, .. } = &self.explorer;
+        if let Some(reported) = self.levels.first_mut().filter(|_| !self.exact) {
+            reported.add(system, states, found, workers, budget)?;
         }
         self.report_views(budget)
     }
 
-    /// New states: those with a view of their own in this stage are to be expanded, the others wait.
+    /// New states: those with a view of their own in this stage are to be expanded, the others are deferred.
     fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        if self.flat {
+        if self.exact {
             self.queue(found);
             return Ok(());
         }
-        let Some(last) = self.depths.len().checked_sub(1) else { return Ok(()) };
+        let Some(last) = self.levels.len().checked_sub(1) else { return Ok(()) };
         let mut candidates = self.add(last, found, budget)?;
         let states: Vec<_> = candidates.iter().map(|candidate| candidate.0).collect();
         let mut urgent = vec![false; states.len()];
         for index in 0..last {
-            let (first, Explorer { system, states: all, crew, .. }) = (self.depths[index].views.len(), &self.explorer);
-            let numbers = self.depths[index].add(system, all, &states, crew, budget)?;
+            let (first, Explorer { system, states: all, workers, .. }) =
+                (self.levels[index].views.len(), &self.explorer);
+            let numbers = self.levels[index].add(system, all, &states, workers, budget)?;
             for (place, new) in first_shown(&numbers, first) {
-                urgent[place] |= self.depths[index].wants(numbers[place]);
+                urgent[place] |= self.levels[index].owes(numbers[place]);
                 candidates[place].1 |= u64::from(new) << index;
             }
-            let new = self.depths[index].views.len() - first;
-            self.depths[index].will_expand(new);
+            let new = self.levels[index].views.len() - first;
+            self.levels[index].will_expand(new);
         }
         for (candidate, urgent) in candidates.into_iter().zip(urgent) {
             if urgent { self.urgent.push_back(candidate) } else { self.ordinary.push_back(candidate) }
@@ -246,70 +241,72 @@ impl Search {
         Ok(())
     }
 
-    /// Adds the views of states that have not been expanded, at the last depth; returns those that are the first to show
-    /// theirs, the rest wait.
+    /// Adds the views of states that have not been expanded, at the last level; returns those that are the first to show
+    /// theirs; the rest are deferred.
     fn add(&mut self, last: usize, which: &[u32], budget: &mut Budget) -> Result<Vec<Candidate>, Stop> {
-        let first = self.depths[last].views.len();
-        let Explorer { system, states, crew, .. } = &self.explorer;
-        let numbers = self.depths[last].add(system, states, which, crew, budget)?;
+        let first = self.levels[last].views.len();
+        let Explorer { system, states, workers, .. } = &self.explorer;
+        let numbers = self.levels[last].add(system, states, which, workers, budget)?;
         let mut candidates = Vec::new();
         for (place, new) in first_shown(&numbers, first) {
-            if new { candidates.push((which[place], 1 << last)) } else { self.waiting.push(which[place]) }
+            if new { candidates.push((which[place], 1 << last)) } else { self.deferred.push(which[place]) }
         }
-        self.depths[last].will_expand(candidates.len());
+        self.levels[last].will_expand(candidates.len());
         Ok(candidates)
     }
 
-    /// Begins a stage: its depth is one more at which a proof may succeed.
+    /// Begins a stage: its level is one more at which a proof may succeed.
     fn begin(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        if self.flat && !self.depths.is_empty() {
+        if self.exact && !self.levels.is_empty() {
             return Ok(());
         }
-        let Pushdown { compiled, symmetry, .. } = &self.explorer.system;
-        self.depths.push(Obligations::new(compiled, symmetry, self.stage));
-        let last = self.depths.len() - 1;
+        let (system, last) = (&self.explorer.system, self.levels.len());
+        let exact = if last == 0 { A::exact(system, self.stage) } else { None };
+        self.exact = exact.is_some();
+        let abstraction = exact.unwrap_or_else(|| A::new(system, self.stage));
+        self.levels.push(Obligations::of(system, abstraction));
         let count = self.explorer.states.len() as u32;
-        if self.flat {
+        if self.exact {
             self.queue(&(0..count).collect::<Vec<_>>());
             return self.report_views(budget);
         }
-        let waiting = match last {
+        let deferred = match last {
             0 => (0..count).collect(),
-            _ => std::mem::take(&mut self.waiting),
+            _ => std::mem::take(&mut self.deferred),
         };
         let mut expanded = vec![true; count as usize];
-        waiting.iter().for_each(|&state| expanded[state as usize] = false);
+        deferred.iter().for_each(|&state| expanded[state as usize] = false);
         let expanded: Vec<u32> = (0..count).filter(|&state| expanded[state as usize]).collect();
-        let Explorer { system, states, crew, .. } = &self.explorer;
-        self.depths[last].add(system, states, &expanded, crew, budget)?;
-        let shown: Vec<u32> = (0..self.depths[last].views.len() as u32).collect();
+        let Explorer { system, states, workers, .. } = &self.explorer;
+        self.levels[last].add(system, states, &expanded, workers, budget)?;
+        let shown: Vec<u32> = (0..self.levels[last].views.len() as u32).collect();
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
-        let wanted = self.wanted(&waiting, budget)?;
-        for (state, wanted) in waiting.into_iter().zip(wanted) {
-            if wanted { urgent.push(state) } else { ordinary.push(state) }
+        let owing = self.owing(&deferred, budget)?;
+        for (state, owing) in deferred.into_iter().zip(owing) {
+            if owing { urgent.push(state) } else { ordinary.push(state) }
         }
         self.urgent = self.add(last, &urgent, budget)?.into();
         self.ordinary = self.add(last, &ordinary, budget)?.into();
         self.report_views(budget)?;
-        let Explorer { system, crew, .. } = &self.explorer;
-        self.depths[last].look_at(&shown, &system.compiled, &system.symmetry, crew, budget)
+        let Explorer { system, workers, .. } = &self.explorer;
+        self.levels[last].look_at(&shown, system, workers, budget)
     }
 
-    /// Which states show views with open obligations at some smaller depth.
-    fn wanted(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
-        let mut wanted = vec![false; states.len()];
-        for depth in self.depths.iter_mut().rev().skip(1).filter(|depth| depth.open() > 0) {
-            let Explorer { system, states: all, crew, .. } = &self.explorer;
-            let numbers = depth.add(system, all, states, crew, budget)?;
-            wanted.iter_mut().zip(numbers).for_each(|(wanted, view)| *wanted |= depth.wants(view));
+    /// Which states show views with open obligations at some smaller level.
+    fn owing(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
+        let mut owing = vec![false; states.len()];
+        for level in self.levels.iter_mut().rev().skip(1).filter(|level| level.open() > 0) {
+            let Explorer { system, states: all, workers, .. } = &self.explorer;
+            let numbers = level.add(system, all, states, workers, budget)?;
+            owing.iter_mut().zip(numbers).for_each(|(owing, view)| *owing |= level.owes(view));
         }
-        Ok(wanted)
+        Ok(owing)
     }
 
     /// Brings the number of views and the violations up to date.
     fn report_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let Some(reported) = self.depths.first() else { return Ok(()) };
-        let views = if self.flat { self.explorer.states.len() } else { reported.views.len() };
+        let Some(reported) = self.levels.first() else { return Ok(()) };
+        let views = if self.exact { self.explorer.states.len() } else { reported.views.len() };
         let new: Vec<_> = (self.reported..views as u32).collect();
         for new in new.chunks(REPORTED_AT_ONCE) {
             self.report(new);
@@ -320,24 +317,19 @@ impl Search {
 
     /// Counts views that are new, and looks for violations among them.
     fn report(&mut self, new: &[u32]) {
-        let Pushdown { compiled, symmetry, locals } = &self.explorer.system;
-        let Some(reported) = self.depths.first() else { return };
-        let views = if self.flat { &self.explorer.states } else { &reported.views };
-        let parts = self.explorer.crew.cut(new, |piece| {
+        let (system, prefilter) = (&self.explorer.system, &self.prefilter);
+        let Some(reported) = self.levels.first() else { return };
+        let abstraction = reported.abstraction();
+        let views = if self.exact { &self.explorer.states } else { &reported.views };
+        let parts = self.explorer.workers.cut(new, |chunk| {
             let (mut count, mut violated) = (0_u64, self.violated.clone());
             let mut view = vec![0; views.width()];
-            for &number in piece {
+            for &number in chunk {
                 views.get(number, &mut view);
-                count = count.saturating_add(symmetry.orbit(&view));
-                for thread in 0..view.len() - 1 {
-                    view[thread + 1] = match self.flat {
-                        true => locals.top(compiled.kind_of[thread], view[thread + 1]).0,
-                        false => reported.top(thread, view[thread + 1]).0,
-                    };
-                }
-                if self.suspects.include(&view) {
-                    for (property, violated) in compiled.model.properties().iter().zip(&mut violated) {
-                        *violated = *violated || compiled.violates(property, symmetry, &view);
+                count = count.saturating_add(abstraction.orbit(system, &view));
+                if abstraction.may_violate(system, prefilter, &view) {
+                    for (property, violated) in violated.iter_mut().enumerate() {
+                        *violated = *violated || abstraction.violates(system, property, &view);
                     }
                 }
             }
@@ -360,15 +352,4 @@ fn first_shown(numbers: &[u32], known: usize) -> impl Iterator<Item = (usize, bo
         next += u32::from(new);
         (place, new)
     })
-}
-
-/// 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: one by one where that is cheap, then so that deep stacks are soon told apart.
-fn next_stage(depth: usize) -> usize {
-    if depth < 4 {
-        depth + 1
-    } else if depth.is_power_of_two() {
-        depth / 2 * 3
-    } else {
-        (depth + 1).next_power_of_two()
-    }
 }

@@ -5,19 +5,16 @@
 //! state leads to acceptance, no two states accept the same words, and states are numbered breadth first from the
 //! start: two sets of stacks are equal iff their automata are, number by number.
 
-use rustc_hash::FxHashMap;
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::post_star::{FINAL, PostStar};
-
-/// What a state can read: a symbol and the state after it, `None` at the end of the stack. Sorted by symbol.
-type Edges = Vec<(Symbol, Option<u32>)>;
+use crate::automata::{Edges, canonical, determinise, minimise};
 
 /// A set of stacks.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Dfa {
-    states: Vec<Edges>,
+    states: Vec<Edges<Symbol>>,
 }
 
 impl Dfa {
@@ -88,95 +85,13 @@ impl Dfa {
 
 /// The stacks that a saturated automaton accepts with each shared state, as minimal automata.
 pub fn split(automaton: &PostStar, budget: &mut Budget) -> Result<Vec<(u32, Dfa)>, Stop> {
-    let mut subsets = Subsets::default();
-    let starts: Vec<_> =
-        automaton.controls().into_iter().map(|(shared, node)| (shared, subsets.number(vec![node]))).collect();
-    let mut next = 0;
-    while next < subsets.sets.len() {
-        let edges = subsets.expand(automaton, next, budget)?;
-        subsets.edges.push(edges);
-        next += 1;
-    }
-    let class = minimize(&subsets.edges, budget)?;
+    let (shared, nodes): (Vec<_>, Vec<_>) = automaton.controls().into_iter().unzip();
+    let (starts, states) = determinise(&nodes, |node| automaton.edges(node), FINAL, budget)?;
+    let class = minimise(&states, budget)?;
     let part = |(shared, start)| {
-        let dfa = canonical(&subsets.edges, &class, start);
+        let dfa = Dfa { states: canonical(&states, &class, start) };
         budget.pass(dfa.size() as u64)?;
         Ok((shared, dfa))
     };
-    starts.into_iter().map(part).collect()
-}
-
-/// The subset construction.
-#[derive(Default)]
-struct Subsets {
-    numbers: FxHashMap<Vec<u32>, u32>,
-    sets: Vec<Vec<u32>>,
-    edges: Vec<Edges>,
-}
-
-impl Subsets {
-    fn number(&mut self, set: Vec<u32>) -> u32 {
-        let next = self.sets.len() as u32;
-        let number = *self.numbers.entry(set.clone()).or_insert(next);
-        if number == next {
-            self.sets.push(set);
-        }
-        number
-    }
-
-    fn expand(&mut self, automaton: &PostStar, subset: usize, budget: &mut Budget) -> Result<Edges, Stop> {
-        let mut targets: Vec<_> = self.sets[subset].iter().flat_map(|&node| automaton.edges(node)).collect();
-        budget.spend(targets.len() as u64 + 1)?;
-        targets.sort_unstable();
-        targets.dedup();
-        let groups = targets.chunk_by(|one, other| one.0 == other.0);
-        let edge = |group: &[(Symbol, u32)]| {
-            let set: Vec<_> = group.iter().map(|&(_, node)| node).collect();
-            (group[0].0, if set == [FINAL] { None } else { Some(self.number(set)) })
-        };
-        Ok(groups.map(edge).collect())
-    }
-}
-
-/// Numbers the states by the words they accept: partition refinement, from all states equal, until nothing changes.
-fn minimize(states: &[Edges], budget: &mut Budget) -> Result<Vec<u32>, Stop> {
-    let mut class = vec![0; states.len()];
-    let mut count = 1;
-    loop {
-        let mut signatures: FxHashMap<(u32, Edges), u32> = FxHashMap::default();
-        let mut refined = Vec::with_capacity(states.len());
-        for (state, edges) in states.iter().enumerate() {
-            budget.spend(1)?;
-            let edges = edges.iter().map(|&(symbol, to)| (symbol, to.map(|to| class[to as usize]))).collect();
-            let next = signatures.len() as u32;
-            refined.push(*signatures.entry((class[state], edges)).or_insert(next));
-        }
-        if signatures.len() == count {
-            return Ok(refined);
-        }
-        (class, count) = (refined, signatures.len());
-    }
-}
-
-/// The part of a minimized automaton that a start state reaches, numbered breadth first.
-fn canonical(states: &[Edges], class: &[u32], start: u32) -> Dfa {
-    let mut number: FxHashMap<u32, u32> = FxHashMap::from_iter([(class[start as usize], 0)]);
-    let mut order = vec![start];
-    let mut dfa = Dfa { states: Vec::new() };
-    while let Some(&state) = order.get(dfa.states.len()) {
-        let edge = |&(symbol, to): &(Symbol, Option<u32>)| {
-            let to = to.map(|to| {
-                let next = order.len() as u32;
-                let number = *number.entry(class[to as usize]).or_insert(next);
-                if number == next {
-                    order.push(to);
-                }
-                number
-            });
-            (symbol, to)
-        };
-        let edges = states[state as usize].iter().map(edge).collect();
-        dfa.states.push(edges);
-    }
-    dfa
+    shared.into_iter().zip(starts).map(part).collect()
 }

@@ -15,9 +15,11 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
+use crate::pushdown::prefilter::Prefilter;
 use crate::pushdown::stacks::Stacks;
-use crate::pushdown::suspects::Suspects;
+use crate::pushdown::top_views::TopViews;
 use crate::pushdown::trace::Found;
+use crate::system::PathStep;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
@@ -27,17 +29,17 @@ struct Place {
 }
 
 /// The steps from the initial state to a violation of a property that was found.
-pub fn shortest(search: &Search<Stacks>, property: usize, budget: &mut Budget) -> Result<Vec<Found>, Stop> {
+pub fn shortest(search: &Search<TopViews<Stacks>>, property: usize, budget: &mut Budget) -> Result<Vec<Found>, Stop> {
     let Some(violation) = &search.violations[property] else { return Ok(Vec::new()) };
     if violation.level == 0 {
         return Ok(Vec::new());
     }
     let path = Walk::new(search, property, violation.level, budget)?.run(budget)?;
-    Ok(search.explorer.real_steps(&path))
+    Ok(search.explorer.system.system.real_steps(&search.explorer.row(0), &path))
 }
 
 struct Walk<'a> {
-    search: &'a Search<Stacks>,
+    search: &'a Search<TopViews<Stacks>>,
     rules: RulesByResult,
     best: FxHashMap<Place, Known>,
     queue: VecDeque<(Place, u32)>,
@@ -53,19 +55,23 @@ struct Known {
 }
 
 impl<'a> Walk<'a> {
-    fn new(search: &'a Search<Stacks>, property: usize, level: usize, budget: &mut Budget) -> Result<Self, Stop> {
+    fn new(
+        search: &'a Search<TopViews<Stacks>>,
+        property: usize,
+        level: usize,
+        budget: &mut Budget,
+    ) -> Result<Self, Stop> {
         let (compiled, threads) = (search.compiled(), search.compiled().threads());
         let (best, queue, row) = (FxHashMap::default(), VecDeque::new(), vec![0; threads + 1]);
         let mut walk = Self { search, rules: rules_by_result(search), best, queue, row };
         let property = &compiled.model.properties()[property];
-        let suspects = Suspects::of(compiled, search.symmetry(), std::slice::from_ref(property));
+        let prefilter = Prefilter::of(compiled, search.symmetry(), std::slice::from_ref(property));
         for state in search.states_of(level) {
             budget.pass(1)?;
             search.explorer.states.get(state, &mut walk.row);
-            for thread in 0..threads {
-                walk.row[thread + 1] = search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]).0;
-            }
-            if suspects.include(&walk.row) && compiled.violates(property, search.symmetry(), &walk.row) {
+            let top = |thread: usize| search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]);
+            let may_violate = prefilter.include(walk.row[0], |thread| top(thread).0);
+            if may_violate && compiled.violates(property, search.symmetry(), walk.row[0], top) {
                 for thread in 0..threads as u16 {
                     let place = Place { state, thread, context: level as u32 };
                     walk.best.insert(place, Known { steps: 0, first: None });
@@ -76,7 +82,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    fn run(mut self, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {
+    fn run(mut self, budget: &mut Budget) -> Result<Vec<PathStep>, Stop> {
         while let Some((place, steps)) = self.queue.pop_front() {
             budget.spend(1)?;
             if self.best[&place].steps < steps {
@@ -121,7 +127,7 @@ impl<'a> Walk<'a> {
             let Some(earlier) = self.undo(thread, rule, stack) else { continue };
             let mut before = self.row.clone();
             (before[0], before[field]) = earlier;
-            let thread = search.symmetry().settle(&mut before, field - 1) as u16;
+            let thread = search.symmetry().canonicalise_at(&mut before, field - 1) as u16;
             let Some(state) = search.explorer.states.find(&before) else { continue };
             let level = search.level_of(state) as u32;
             if level == place.context || level + 1 == place.context {
@@ -147,11 +153,14 @@ impl<'a> Walk<'a> {
         Some((search.compiled().number(rule.from)?, locals.find(kind, rule.top, rest)?))
     }
 
-    /// The steps from a place to the end: the thread's place before, its place afterwards, and the state afterwards.
-    fn unroll(&self, mut place: Place) -> Vec<(usize, usize, u32)> {
+    /// The steps from a place to the end.
+    fn unroll(&self, mut place: Place) -> Vec<PathStep> {
         let mut steps = Vec::new();
         while let Some((next, rule)) = self.best[&place].first {
-            steps.extend(rule.map(|_| (usize::from(place.thread), usize::from(next.thread), next.state)));
+            if rule.is_some() {
+                let (before, after) = (usize::from(place.thread), usize::from(next.thread));
+                steps.push(PathStep { before, after, row: self.search.explorer.row(next.state) });
+            }
             place = next;
         }
         steps
@@ -162,7 +171,7 @@ impl<'a> Walk<'a> {
 /// top.
 type RulesByResult = FxHashMap<(u16, u32, Option<Symbol>), Vec<u32>>;
 
-fn rules_by_result(search: &Search<Stacks>) -> RulesByResult {
+fn rules_by_result(search: &Search<TopViews<Stacks>>) -> RulesByResult {
     let mut rules = RulesByResult::default();
     for (thread, owner) in (0..).zip(search.compiled().model.threads()) {
         for (index, rule) in (0..).zip(&owner.rules) {

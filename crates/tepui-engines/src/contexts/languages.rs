@@ -13,6 +13,7 @@ use tepui_model::pushdown::Symbol;
 
 use super::dfa::{Dfa, split};
 use super::post_star::PostStar;
+use crate::interner::Interner;
 use crate::pushdown::compiled::{Compiled, Kind};
 use crate::pushdown::system::Locals;
 
@@ -27,9 +28,8 @@ pub struct Languages {
 
 #[derive(Default)]
 struct KindLanguages {
-    sets: Vec<Dfa>,
+    sets: Interner<Dfa>,
     tops: Vec<Vec<u32>>,
-    numbers: FxHashMap<Dfa, u32>,
     contexts: FxHashMap<(u32, u32), Vec<(u32, u32)>>,
     included: FxHashMap<(u32, u32), bool>,
 }
@@ -46,7 +46,7 @@ impl Languages {
 
     /// A set.
     pub fn set(&self, kind: usize, number: u32) -> &Dfa {
-        &self.kinds[kind].sets[number as usize]
+        &self.kinds[kind].sets[number]
     }
 
     fn new_node(&mut self) -> u32 {
@@ -78,13 +78,10 @@ impl Languages {
 
 impl KindLanguages {
     fn intern(&mut self, set: Dfa) -> u32 {
-        if let Some(&number) = self.numbers.get(&set) {
-            return number;
+        let number = self.sets.intern(set);
+        if number as usize == self.tops.len() {
+            self.tops.push(self.sets[number].tops().map(|symbol| symbol.0).collect());
         }
-        let number = self.sets.len() as u32;
-        self.tops.push(set.tops().map(|symbol| symbol.0).collect());
-        self.numbers.insert(set.clone(), number);
-        self.sets.push(set);
         number
     }
 
@@ -95,7 +92,7 @@ impl KindLanguages {
         if let Some(&known) = self.included.get(&(large, small)) {
             return Ok(known);
         }
-        let included = self.sets[small as usize].included_in(&self.sets[large as usize], budget)?;
+        let included = self.sets[small].included_in(&self.sets[large], budget)?;
         self.included.insert((large, small), included);
         Ok(included)
     }
@@ -112,9 +109,9 @@ impl Locals for Languages {
         self.kinds[kind].contexts.get(&from).map(Vec::as_slice)
     }
 
-    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
+    fn intern_results(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
         let languages = &mut self.kinds[kind];
-        let saturated = PostStar::new(rules, from.0, &languages.sets[from.1 as usize], budget)?;
+        let saturated = PostStar::new(rules, from.0, &languages.sets[from.1], budget)?;
         let images = split(&saturated, budget)?;
         let images = images.into_iter().map(|(shared, set)| (shared, languages.intern(set))).collect();
         languages.contexts.insert(from, images);

@@ -23,19 +23,24 @@ pub mod symbolic_trace;
 use std::sync::Arc;
 
 use tepui_cert::Trace;
-use tepui_cert::pushdown::Step;
+use tepui_cert::pushdown::{self, Step};
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
-use tepui_model::pushdown::Symbol;
 
-use crate::crew::{Cores, Crew};
-use crate::pushdown::abstraction::Reached;
+use crate::abstraction::{Describe, violation_test};
+use crate::explorer::Explorer;
+use crate::fewest_contexts::fewest_contexts;
+use crate::observing::Observing;
+use crate::proof::Proof;
 use crate::pushdown::compiled::Compiled;
-use crate::pushdown::evidence::certified;
-use crate::pushdown::generators::{GeneratorTest, Pairs};
+use crate::pushdown::generators::Pairs;
+use crate::pushdown::stack_views::StackViews;
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::system::Locals;
+use crate::pushdown::top_views::TopViews;
 use crate::pushdown::trace;
 use crate::symmetry::Symmetry;
+use crate::system::{Observed, System};
+use crate::workers::{Cores, Workers};
 use languages::Languages;
 use search::Search;
 
@@ -54,28 +59,69 @@ pub struct Options {
     pub cores: Cores,
 }
 
-/// What a representation adds to the search: its name, its traces, and what it can conclude from an empty level.
-pub trait Representation: Locals + Sized {
+/// What a system adds to the search: its traces, and what it can conclude from an empty level.
+pub trait Representation: Observed {
+    /// What a violation is handed out as.
+    type Trace;
+
     /// A trace to a violation with the fewest contexts.
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop>;
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Self::Trace, Stop>
+    where
+        Self: Sized;
 
-    /// A certificate from an empty level. It may use up the states.
-    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
+    /// A proof from an empty level. It may use up the states.
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Self::Proof, Stop>
+    where
+        Self: Sized;
+
+    /// What the rows are called, one and several.
+    fn stored(&self) -> [&'static str; 2];
 }
 
-impl Representation for Stacks {
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
+/// Any system with an abstraction. A violation is found again among the states stored, which are all that its contexts reach.
+impl<S: System, A: Describe<S>> Representation for Observing<S, A> {
+    type Trace = A::Trace;
+
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<A::Trace, Stop> {
+        let (explorer, system) = (&search.explorer, &search.explorer.system.system);
+        let path = fewest_contexts(explorer, violation_test::<S, A>(system, property), budget)?;
+        A::trace(system, property, &explorer.row(0), &path, budget)
+    }
+
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Proof<A::Certificate>, Stop> {
+        let violated = search.violated();
+        let Explorer { system, states, workers, .. } = &mut search.explorer;
+        finite::collapsed::<S, A>(&system.system, states, &violated, workers, budget)
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        A::stored(&self.system)
+    }
+}
+
+impl Representation for TopViews<Stacks> {
+    type Trace = pushdown::Trace;
+
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<pushdown::Trace, Stop> {
         let steps = explicit_trace::shortest(search, property, budget)?;
-        Ok(trace::trace(&search.compiled().model, property, search.symmetry(), steps, budget)?.into())
+        trace::trace(&search.compiled().model, property, search.symmetry(), steps, budget)
     }
 
-    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        finite::collapsed(search, budget).map(Some)
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Evidence, Stop> {
+        let violated = search.violated();
+        let Explorer { system, states, workers, .. } = &mut search.explorer;
+        Ok(finite::collapsed::<_, StackViews>(&system.system, states, &violated, workers, budget)?.into())
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        StackViews::stored(&self.system)
     }
 }
 
-impl Representation for Languages {
-    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
+impl Representation for TopViews<Languages> {
+    type Trace = pushdown::Trace;
+
+    fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<pushdown::Trace, Stop> {
         let model = &search.compiled().model;
         let steps = symbolic_trace::concretize(search, property, budget)?;
         let mut trace = trace::empty(model, &model.properties()[property]);
@@ -86,11 +132,18 @@ impl Representation for Languages {
             state = after.ok_or_else(|| Stop::defect("a trace does not execute"))?;
             trace.steps.push(Step { thread, rule, after: state.clone() });
         }
-        Ok(trace.into())
+        Ok(trace)
     }
 
-    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        regular::collapsed(search, budget).map(Some)
+    fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Evidence, Stop> {
+        regular::collapsed(search, budget)
+    }
+
+    fn stored(&self) -> [&'static str; 2] {
+        match self.system.symmetry.is_trivial() {
+            true => ["set of states", "sets of states"],
+            false => ["orbit of sets of states", "orbits of sets of states"],
+        }
     }
 }
 
@@ -107,12 +160,20 @@ pub static VIEWS: Facts = counting_contexts("contexts-views");
 /// Sets of stacks.
 pub static SYMBOLIC: Facts = counting_contexts("contexts-symbolic");
 
+/// Which sequences may give evidence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sequences {
+    /// The collapse of `R_k`.
+    pub states: bool,
+    /// The test of a plateau of `T(R_k)`.
+    pub views: bool,
+}
+
 /// The engine.
-pub struct Contexts<L> {
+pub struct Contexts<S> {
     facts: &'static Facts,
-    search: Search<L>,
-    options: Options,
-    test: GeneratorTest,
+    search: Search<S>,
+    sequences: Sequences,
     /// How many views the last plateau has, and the work that was done when it was first seen.
     plateau: (usize, u64),
 }
@@ -122,37 +183,66 @@ const LARGE: usize = 100_000;
 
 /// An engine that enumerates states. Terminates its first level only where contexts are finite: ask
 /// [`finite_context`](crate::pushdown::finite_context::finite_context) before.
-pub fn explicit(facts: &'static Facts, model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Stacks> {
+pub fn explicit(
+    facts: &'static Facts,
+    model: impl Into<Arc<Compiled>>,
+    options: Options,
+) -> Contexts<TopViews<Stacks>> {
     let compiled = model.into();
     let stacks = Stacks::new(&compiled);
-    Contexts::new(facts, compiled, stacks, options)
+    pushdown_contexts(facts, compiled, stacks, options)
 }
 
 /// An engine that works with sets of stacks.
-pub fn symbolic(model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<Languages> {
+pub fn symbolic(model: impl Into<Arc<Compiled>>, options: Options) -> Contexts<TopViews<Languages>> {
     let compiled = model.into();
     let languages = Languages::new(&compiled);
-    Contexts::new(&SYMBOLIC, compiled, languages, options)
+    pushdown_contexts(&SYMBOLIC, compiled, languages, options)
 }
 
-impl<L: Representation> Contexts<L> {
-    fn new(facts: &'static Facts, compiled: Arc<Compiled>, locals: L, options: Options) -> Self {
-        let test = GeneratorTest::new(options.z_depth);
-        let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
-        Self {
-            facts,
-            search: Search::new(compiled, locals, symmetry, Crew::of(options.cores)),
-            options,
-            test,
-            plateau: (0, 0),
-        }
-    }
+fn pushdown_contexts<L: Locals>(
+    facts: &'static Facts,
+    compiled: Arc<Compiled>,
+    locals: L,
+    options: Options,
+) -> Contexts<TopViews<L>> {
+    let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
+    let system = TopViews::new(compiled, locals, symmetry, options.z_depth);
+    Contexts::of(facts, system, Sequences { states: options.states, views: options.views }, options.cores)
+}
 
+impl<L: Locals> Contexts<TopViews<L>> {
     /// The engine with a relation of what may come to light after a pop, for its generator test.
     #[must_use]
     pub fn with_pairs(mut self, pairs: Option<Pairs>) -> Self {
-        self.test = self.test.with_pairs(pairs);
+        self.search.explorer.system = self.search.explorer.system.with_pairs(pairs);
         self
+    }
+}
+
+impl<S: Observed> Contexts<S> {
+    /// An engine for a system, each context of which reaches finitely many rows.
+    pub fn of(facts: &'static Facts, system: S, sequences: Sequences, cores: Cores) -> Self {
+        Self { facts, search: Search::new(system, Workers::of(cores)), sequences, plateau: (0, 0) }
+    }
+
+    /// Explores one more context and reports what is known then.
+    pub fn advance(&mut self, budget: &mut Budget) -> Round {
+        let bound = self.contexts(self.search.levels());
+        let before = self.search.views.len();
+        let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
+        let violated = self.search.violated().into_iter().enumerate().filter(|(_, violated)| *violated);
+        Round {
+            states: u64::from(self.search.len()),
+            views: self.search.view_count,
+            steps: self.search.explorer.images,
+            state_bytes: self.search.bytes(),
+            violated: violated.map(|(property, _)| property).collect(),
+            exhausted: stopped.is_none() && self.search.exhausted(),
+            test_due: stopped.is_none() && before == self.search.views.len(),
+            stopped,
+            ..Round::empty(self.facts, bound)
+        }
     }
 
     /// Whether it is worth waiting for a level without states instead of testing a large number of views: the levels since
@@ -163,7 +253,7 @@ impl<L: Representation> Contexts<L> {
             self.plateau = (views, budget.work());
         }
         let spent = budget.work() - self.plateau.1;
-        self.options.states && !exhausted && views >= LARGE && spent < views as u64
+        self.sequences.states && !exhausted && views >= LARGE && spent < views as u64
     }
 
     fn contexts(&self, level: usize) -> Bound {
@@ -171,7 +261,33 @@ impl<L: Representation> Contexts<L> {
     }
 }
 
-impl<L: Representation> Engine for Contexts<L> {
+impl<S: Representation> Contexts<S> {
+    /// A proof that the views reached are all there are, if there is one. Ask for it when a round says that a test is due.
+    pub fn proof(&mut self, budget: &mut Budget) -> Result<Option<S::Proof>, Stop> {
+        let exhausted = self.search.exhausted();
+        if self.sequences.states && exhausted {
+            return S::collapsed(&mut self.search, budget).map(Some);
+        }
+        if !self.sequences.views || self.collapse_is_near(exhausted, budget) {
+            return Ok(None);
+        }
+        let violated = self.search.violated();
+        let Search { explorer: Explorer { system, states, workers, .. }, views, .. } = &mut self.search;
+        system.closed(views, states.len(), exhausted, &violated, workers, budget)
+    }
+
+    /// A trace to a violation, and its contexts.
+    pub fn violation(&self, property: usize, budget: &mut Budget) -> Result<(S::Trace, Bound), Stop> {
+        let level = self.search.violations[property].map_or(0, |violation| violation.level);
+        Ok((S::trace(&self.search, property, budget)?, self.contexts(level)))
+    }
+}
+
+impl<S: Representation> Engine for Contexts<S>
+where
+    S::Proof: Into<Evidence>,
+    S::Trace: Into<Trace>,
+{
     fn facts(&self) -> &'static Facts {
         self.facts
     }
@@ -181,61 +297,24 @@ impl<L: Representation> Engine for Contexts<L> {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        let bound = self.contexts(self.search.levels());
-        let before = self.search.views.len();
-        let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
-        let violated = self.search.violations.iter().enumerate().filter(|(_, violation)| violation.is_some());
-        Ok(Round {
-            states: u64::from(self.search.len()),
-            views: self.search.view_count,
-            steps: self.search.explorer.images,
-            state_bytes: self.search.bytes(),
-            violated: violated.map(|(property, _)| property).collect(),
-            exhausted: stopped.is_none() && self.search.exhausted(),
-            test_due: stopped.is_none() && before == self.search.views.len(),
-            stopped,
-            ..Round::empty(self.facts, bound)
-        })
+        Ok(self.advance(budget))
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        let exhausted = self.search.exhausted();
-        let mut evidence = None;
-        if self.options.states && exhausted {
-            evidence = L::collapsed(&mut self.search, budget)?;
-        }
-        if self.options.views && evidence.is_none() && !self.collapse_is_near(exhausted, budget) {
-            let search = &self.search;
-            let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
-            let reached = Reached { views: &search.views, states: search.len() as usize, depth: 1, number: &top };
-            let (compiled, crew) = (search.compiled(), &search.explorer.crew);
-            evidence = self.test.run(compiled, search.symmetry(), reached, exhausted, crew, budget)?;
-            if evidence.is_none() && exhausted {
-                self.test.nothing_new_will_come()?;
-            }
-        }
-        let violations = &self.search.violations;
-        let violated = |property: usize| violations[property].is_some();
-        Ok(evidence.map(|evidence| certified(evidence, &self.search.compiled().model, violated)))
+        Ok(self.proof(budget)?.map(Into::into))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
-        let level = self.search.violations[property].map_or(0, |violation| violation.level);
-        Ok((L::trace(&self.search, property, budget)?, Some(self.contexts(level))))
+        let (trace, bound) = self.violation(property, budget)?;
+        Ok((trace.into(), Some(bound)))
     }
 
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
-        let search = &self.search;
-        search.compiled().list_views(&search.views, search.symmetry(), |_, top| vec![Symbol(top)], violating, budget)
+        let Explorer { system, workers, .. } = &self.search.explorer;
+        system.list(&self.search.views, violating, workers, budget)
     }
 
     fn notes(&self) -> Notes {
-        let stored = match (L::WHOLE_CONTEXTS, self.search.symmetry().is_trivial()) {
-            (false, true) => ["state", "states"],
-            (false, false) => ["orbit of states", "orbits of states"],
-            (true, true) => ["set of states", "sets of states"],
-            (true, false) => ["orbit of sets of states", "orbits of sets of states"],
-        };
-        Notes { stored, ..Notes::default() }
+        Notes { stored: self.search.explorer.system.stored(), ..Notes::default() }
     }
 }

@@ -79,6 +79,7 @@ impl PostStar {
     pub fn new(kind: &Kind, shared: u32, stacks: &Dfa, budget: &mut Budget) -> Result<Self, Stop> {
         let mut automaton = Self::start(shared, stacks);
         let mut next = 0;
+        // The worklist holds each edge of a control node once; `add` keeps repetitions out.
         while next < automaton.work.len() {
             let edge = automaton.work[next];
             next += 1;

@@ -9,9 +9,10 @@ use tepui_core::{Budget, Evidence, Stop};
 use super::languages::Languages;
 use super::search::Search;
 use crate::pushdown::evidence;
+use crate::pushdown::top_views::TopViews;
 
 /// The certificate of all rows that were stored.
-pub fn collapsed(search: &Search<Languages>, budget: &mut Budget) -> Result<Evidence, Stop> {
+pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> Result<Evidence, Stop> {
     let (compiled, symmetry, locals) = (search.compiled(), search.symmetry(), search.locals());
     let threads = compiled.threads();
     // Only languages that occur are written, in the order in which they do.
@@ -36,7 +37,7 @@ pub fn collapsed(search: &Search<Languages>, budget: &mut Budget) -> Result<Evid
             });
             cells.push(number);
         }
-        symmetry.sort(&mut cells); // Numbers of languages are not those of sets.
+        symmetry.canonicalise(&mut cells); // Numbers of languages are not those of sets.
         rows.push(cells);
     }
     let parts = languages.into_iter().enumerate().map(|(thread, languages)| {
@@ -44,5 +45,6 @@ pub fn collapsed(search: &Search<Languages>, budget: &mut Budget) -> Result<Evid
         RegularThread { like: (leader != thread).then_some(leader), languages }
     });
     let because = "one more context brings no state outside the sets that are known".to_owned();
-    Ok(evidence::regular(compiled, Regular { threads: parts.collect(), rows }, because))
+    let evidence = evidence::regular(compiled, Regular { threads: parts.collect(), rows }, because);
+    Ok(evidence::certified(evidence, &compiled.model, |property| search.violations[property].is_some()))
 }

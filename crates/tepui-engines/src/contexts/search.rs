@@ -14,18 +14,17 @@
 //! Where threads are interchangeable, a bit belongs to a place in the ordered row, the first one among equal locals:
 //! a thread with the same local as the one that ran would only repeat, one context later, what that one can do.
 
-use std::sync::Arc;
-
 use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
-use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
-use crate::pushdown::suspects::Suspects;
-use crate::pushdown::system::{Locals, Pushdown};
+use crate::pushdown::system::Locals;
+use crate::pushdown::top_views::TopViews;
 use crate::symmetry::Symmetry;
+use crate::system::Observed;
+use crate::workers::Workers;
 
 /// The most views that are compared with the properties before limits are looked at.
 const COUNTED_AT_ONCE: usize = 1 << 14;
@@ -53,9 +52,9 @@ pub struct Violation {
 }
 
 /// The levels found so far.
-pub struct Search<L> {
+pub struct Search<S> {
     /// The states, in the order in which they were found.
-    pub explorer: Explorer<Pushdown<L>>,
+    pub explorer: Explorer<S>,
     /// The views of all states.
     pub views: PackedSet,
     /// How many views there are, permutations of interchangeable threads counted.
@@ -70,7 +69,6 @@ pub struct Search<L> {
     observed: u32,
     /// How many views have been counted, and compared with the properties.
     counted: u32,
-    suspects: Suspects,
 }
 
 /// A thread that runs from a state.
@@ -110,25 +108,19 @@ impl Visitor for Level {
     fn done(&self, _: &Run, _: bool, _: &mut Vec<Reached>) {}
 }
 
-impl<L: Locals> Search<L> {
+impl<S: Observed> Search<S> {
     /// A search that has found nothing yet.
-    pub fn new(compiled: Arc<Compiled>, locals: L, symmetry: Symmetry, crew: Crew) -> Self {
-        let symbols = (0..compiled.threads()).map(|thread| compiled.kind(thread).symbols);
-        let views = PackedSet::new([compiled.shared_count()].into_iter().chain(symbols));
-        let violations = vec![None; compiled.model.properties().len()];
-        let reached_by = Bits::new(compiled.threads(), 0);
-        let suspects = Suspects::of(&compiled, &symmetry, compiled.model.properties());
+    pub fn new(system: S, workers: Workers) -> Self {
         Self {
-            explorer: Explorer::new(Pushdown::new(compiled, locals, symmetry), crew),
-            views,
+            views: PackedSet::new(system.view_fields()),
             view_count: 0,
             links: vec![Link { parent: 0, thread: 0 }],
-            violations,
+            violations: vec![None; system.properties()],
             starts: Vec::new(),
-            reached_by,
+            reached_by: Bits::new(system.threads(), 0),
             observed: 0,
             counted: 0,
-            suspects,
+            explorer: Explorer::new(system, workers),
         }
     }
 
@@ -146,7 +138,7 @@ impl<L: Locals> Search<L> {
         let Some(&start) = self.starts.last() else {
             self.starts.push(0);
             self.explorer.start(budget)?;
-            let mut level = Level { reached_by: Bits::new(self.compiled().threads(), 0) };
+            let mut level = Level { reached_by: Bits::new(self.threads(), 0) };
             level.grown(1);
             self.reached_by = level.reached_by;
             return Ok(());
@@ -154,7 +146,7 @@ impl<L: Locals> Search<L> {
         let seeds: Vec<u32> = (start..self.len()).collect();
         let first = self.len();
         self.starts.push(first);
-        let mut level = Level { reached_by: Bits::new(self.compiled().threads(), first) };
+        let mut level = Level { reached_by: Bits::new(self.threads(), first) };
         for seeds in seeds.chunks(SEEDS_AT_ONCE) {
             let mut runs = self.runs_from(seeds);
             while !runs.is_empty() {
@@ -172,19 +164,8 @@ impl<L: Locals> Search<L> {
         Ok(())
     }
 
-    /// The model.
-    pub fn compiled(&self) -> &Compiled {
-        &self.explorer.system.compiled
-    }
-
-    /// The locals.
-    pub fn locals(&self) -> &L {
-        &self.explorer.system.locals
-    }
-
-    /// Which threads are interchangeable.
-    pub fn symmetry(&self) -> &Symmetry {
-        &self.explorer.system.symmetry
+    fn threads(&self) -> usize {
+        self.explorer.system.threads()
     }
 
     /// The number of states.
@@ -222,16 +203,21 @@ impl<L: Locals> Search<L> {
         self.starts.last().is_some_and(|&start| start == self.len())
     }
 
+    /// For each property, whether it is violated.
+    pub fn violated(&self) -> Vec<bool> {
+        self.violations.iter().map(Option::is_some).collect()
+    }
+
     /// Bytes held for states and views.
     pub fn bytes(&self) -> u64 {
         let links = self.links.len() * size_of::<Link>();
-        self.explorer.states.bytes() + self.views.bytes() + self.locals().bytes() + links as u64
+        self.explorer.states.bytes() + self.views.bytes() + self.explorer.system.bytes() + links as u64
     }
 
     /// The threads that may run from states of the last level; those that reached a state there have done so.
     fn runs_from(&self, seeds: &[u32]) -> Vec<Run> {
-        let threads = 0..self.compiled().threads();
-        let runs = self.explorer.crew.cut(seeds, |seeds| {
+        let threads = 0..self.threads();
+        let runs = self.explorer.workers.cut(seeds, |seeds| {
             let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread as u16)));
             runs.filter(|&(seed, thread)| !self.reached_by.has(seed, usize::from(thread))).collect::<Vec<_>>()
         });
@@ -240,7 +226,7 @@ impl<L: Locals> Search<L> {
 
     /// The next wave: in the order of the states, which is the same whoever reached them first.
     fn run_on(&mut self, reached: Vec<Vec<Reached>>) -> Vec<Run> {
-        if L::WHOLE_CONTEXTS {
+        if S::SUBSUMES {
             for &Reached { state, from: (parent, thread), .. } in reached.iter().flatten() {
                 if state as usize == self.links.len() {
                     self.links.push(Link { parent, thread });
@@ -248,9 +234,9 @@ impl<L: Locals> Search<L> {
             }
             return Vec::new();
         }
-        let crew = &self.explorer.crew;
-        let runs = crew.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
-        crew.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
+        let workers = &self.explorer.workers;
+        let runs = workers.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
+        workers.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
     }
 
     /// Notes the views of all states, and looks for violations. If it has to stop, it can be asked to go on.
@@ -266,41 +252,39 @@ impl<L: Locals> Search<L> {
     }
 
     fn note_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let Explorer { system, states, crew, .. } = &self.explorer;
+        self.explorer.system.prepare(budget)?;
+        let Explorer { system, states, workers, .. } = &self.explorer;
         let which: Vec<u32> = (self.observed..states.len() as u32).collect();
-        if L::WHOLE_CONTEXTS {
+        if S::SUBSUMES {
             let mut row = vec![0; states.width()];
             for state in which {
                 states.get(state, &mut row);
-                each_view(system, &row, &mut self.views, budget)?;
+                system.add_views(&row, &mut self.views, budget)?;
                 self.observed = state + 1;
             }
             return Ok(());
         }
-        let (noted, stopped) = add_rows(states, &which, &mut self.views, crew, budget, |row, view| {
-            view[0] = row[0];
-            (1..row.len()).for_each(|field| view[field] = system.tops(field - 1, row[field])[0]);
-            system.symmetry.sort(view);
-        });
+        let (noted, stopped) =
+            add_rows(states, &which, &mut self.views, workers, budget, |row, view| system.view(row, view));
         self.observed += noted as u32;
         stopped
     }
 
     /// Counts some of the views that were noted, and compares them with the properties.
     fn count_views(&mut self) {
-        let Explorer { system, crew, .. } = &self.explorer;
+        let Explorer { system, workers, .. } = &self.explorer;
         let new: Vec<u32> = (self.counted..self.views.len() as u32).take(COUNTED_AT_ONCE).collect();
-        let parts = crew.cut(&new, |piece| {
+        let parts = workers.cut(&new, |chunk| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
             let mut view = vec![0; self.views.width()];
-            for &number in piece {
+            for &number in chunk {
                 self.views.get(number, &mut view);
-                count = count.saturating_add(system.symmetry.orbit(&view));
-                if !self.suspects.include(&view) {
+                count = count.saturating_add(system.orbit(&view));
+                if !system.may_violate(&view) {
                     continue;
                 }
-                for (property, violation) in system.compiled.model.properties().iter().zip(&mut violations) {
-                    if violation.is_none() && system.compiled.violates(property, &system.symmetry, &view) {
+                for (property, violation) in violations.iter_mut().enumerate() {
+                    if violation.is_none() && system.violates(property, &view) {
                         *violation = Some(Violation { level: self.starts.len() - 1, view: number });
                     }
                 }
@@ -315,30 +299,19 @@ impl<L: Locals> Search<L> {
     }
 }
 
-/// Notes all views of a state whose locals are sets: one for each combination of their tops. Interchangeable threads with
-/// the same set take tops from it in ascending order only; other combinations are in the same orbits.
-fn each_view<L: Locals>(
-    system: &Pushdown<L>,
-    row: &[u32],
-    views: &mut PackedSet,
-    budget: &mut Budget,
-) -> Result<(), Stop> {
-    let (threads, symmetry) = (row.len() - 1, &system.symmetry);
-    let tops: Vec<_> = (0..threads).map(|thread| system.tops(thread, row[thread + 1])).collect();
-    let like =
-        |one: usize, other: usize| symmetry.leader(one) == symmetry.leader(other) && row[one + 1] == row[other + 1];
-    let next_like: Vec<_> =
-        (0..threads).map(|thread| (thread + 1..threads).find(|&other| like(thread, other))).collect();
-    let (mut view, mut digits) = (row.to_vec(), vec![0; threads]);
-    loop {
-        view[0] = row[0];
-        (0..threads).for_each(|thread| view[thread + 1] = tops[thread][digits[thread]]);
-        symmetry.sort(&mut view);
-        views.insert(&view);
-        budget.spend(1)?;
-        let last = |thread: usize| next_like[thread].map_or(tops[thread].len() - 1, |other| digits[other]);
-        let Some(thread) = (0..threads).find(|&thread| digits[thread] < last(thread)) else { return Ok(()) };
-        digits[thread] += 1;
-        digits[..thread].fill(0);
+impl<L: Locals> Search<TopViews<L>> {
+    /// The model.
+    pub fn compiled(&self) -> &Compiled {
+        &self.explorer.system.system.compiled
+    }
+
+    /// The locals.
+    pub fn locals(&self) -> &L {
+        &self.explorer.system.system.locals
+    }
+
+    /// Which threads are interchangeable.
+    pub fn symmetry(&self) -> &Symmetry {
+        &self.explorer.system.system.symmetry
     }
 }

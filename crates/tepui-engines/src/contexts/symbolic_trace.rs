@@ -13,10 +13,11 @@ use tepui_model::pushdown::{Pattern, Symbol};
 use super::languages::Languages;
 use super::post_star::PostStar;
 use super::search::Search;
+use crate::pushdown::top_views::TopViews;
 
 /// The steps (thread, rule) from the initial state to a violation of a property that was found.
 pub fn concretize(
-    search: &Search<Languages>,
+    search: &Search<TopViews<Languages>>,
     property: usize,
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize)>, Stop> {
@@ -61,7 +62,7 @@ pub fn concretize(
 
 /// The first state of a level that has a view, and the top that it shows at each place for it.
 fn state_with(
-    search: &Search<Languages>,
+    search: &Search<TopViews<Languages>>,
     level: usize,
     view: &[u32],
     budget: &mut Budget,
@@ -76,8 +77,9 @@ fn state_with(
         }
         let mut found = None;
         symmetry.unfold(view, &mut |member| {
-            let shows =
-                |thread: usize| search.explorer.system.tops(thread, row[thread + 1]).contains(&member[thread + 1]);
+            let shows = |thread: usize| {
+                search.explorer.system.system.tops(thread, row[thread + 1]).contains(&member[thread + 1])
+            };
             if found.is_none() && (0..compiled.threads()).all(shows) {
                 found = Some(member[1..].iter().copied().map(Symbol).collect());
             }
@@ -90,7 +92,7 @@ fn state_with(
 }
 
 /// The states from the initial one to a state, each but the first with the place of the thread that ran before it.
-fn chain_to(search: &Search<Languages>, mut state: u32) -> Option<Vec<(Option<usize>, u32)>> {
+fn chain_to(search: &Search<TopViews<Languages>>, mut state: u32) -> Option<Vec<(Option<usize>, u32)>> {
     let mut chain = Vec::new();
     while state != 0 {
         let link = search.links.get(state as usize)?;
@@ -103,7 +105,7 @@ fn chain_to(search: &Search<Languages>, mut state: u32) -> Option<Vec<(Option<us
 }
 
 /// Which thread really runs in each context of a chain, and the rows as they really are, one more than contexts.
-fn real_rows(search: &Search<Languages>, chain: &[(Option<usize>, u32)]) -> (Vec<usize>, Vec<Vec<u32>>) {
+fn real_rows(search: &Search<TopViews<Languages>>, chain: &[(Option<usize>, u32)]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let (mut threads, mut rows) = (Vec::new(), Vec::<Vec<u32>>::new());
     for &(place, state) in chain {
         let mut row = vec![0; search.explorer.states.width()];
@@ -121,7 +123,7 @@ fn real_rows(search: &Search<Languages>, chain: &[(Option<usize>, u32)]) -> (Vec
 }
 
 /// Which thread of a real row stands at each place of the ordered one.
-fn places(search: &Search<Languages>, row: &[u32]) -> Vec<usize> {
+fn places(search: &Search<TopViews<Languages>>, row: &[u32]) -> Vec<usize> {
     let mut at: Vec<usize> = (0..row.len() - 1).collect();
     for group in search.symmetry().groups() {
         let mut members = group.clone();
@@ -133,7 +135,7 @@ fn places(search: &Search<Languages>, row: &[u32]) -> Vec<usize> {
 
 /// The local that a thread has after a context, given the real row before and the ordered one afterwards: what the
 /// thread's group has gained.
-fn new_local(search: &Search<Languages>, before: &[u32], thread: usize, after: &[u32]) -> u32 {
+fn new_local(search: &Search<TopViews<Languages>>, before: &[u32], thread: usize, after: &[u32]) -> u32 {
     let own = [thread];
     let groups = search.symmetry().groups();
     let group = groups.iter().find(|group| group.contains(&thread)).map_or(&own[..], Vec::as_slice);

@@ -27,8 +27,9 @@ pub mod trace;
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Round, Stop};
 
-use crate::crew::{Cores, Crew};
-use crate::system::Observed;
+use crate::explorer::Explorer;
+use crate::system::{Observed, Traced};
+use crate::workers::{Cores, Workers};
 use search::{MOST, Search};
 
 /// How to search.
@@ -65,18 +66,13 @@ pub struct Delays<S> {
 impl<S: Observed> Delays<S> {
     /// An engine for a system.
     pub fn new(system: S, options: Options) -> Self {
-        Self { search: Search::new(system, Crew::of(options.cores)), options, next: Next::Start }
+        Self { search: Search::new(system, Workers::of(options.cores)), options, next: Next::Start }
     }
 
     /// The states reached so far, as rows.
     pub fn states(&self) -> Vec<Vec<u32>> {
-        let states = &self.search.explorer.states;
-        let row_of = |state: u32| {
-            let mut row = vec![0; states.width()];
-            states.get(state, &mut row);
-            row
-        };
-        (0..states.len() as u32).map(row_of).collect()
+        let explorer = &self.search.explorer;
+        (0..explorer.states.len() as u32).map(|state| explorer.row(state)).collect()
     }
 
     /// The system.
@@ -116,7 +112,7 @@ impl<S: Observed> Delays<S> {
     }
 
     /// Goes on in the schedule; says whether a plateau of the required lengths has just been reached.
-    fn advance(&mut self, new_views: bool) -> bool {
+    fn schedule(&mut self, new_views: bool) -> bool {
         let plateau = self.search.explorer.system.threads() as u32 - 1;
         let quiet = match self.next {
             Next::Start => None,
@@ -136,12 +132,58 @@ impl<S: Observed> Delays<S> {
     fn violated(&self) -> Vec<bool> {
         self.search.violations.iter().map(Option::is_some).collect()
     }
+
+    /// Explores up to the next bound of the schedule and reports what is known then.
+    pub fn advance(&mut self, budget: &mut Budget) -> Round {
+        let (rounds, delays) = self.target();
+        let before = self.search.views.len();
+        let stopped = self.grow(budget).and_then(|()| budget.look()).err();
+        let plateau = self.schedule(self.search.views.len() > before);
+        let violated = self.violated().into_iter().enumerate().filter(|(_, violated)| *violated);
+        Round {
+            states: self.search.explorer.states.len() as u64,
+            views: self.search.views.len() as u64,
+            steps: self.search.calls,
+            state_bytes: self.search.bytes(),
+            violated: violated.map(|(property, _)| property).collect(),
+            exhausted: stopped.is_none() && self.search.exhausted(),
+            test_due: stopped.is_none() && (plateau || self.options.test_always),
+            stopped,
+            ..Round::empty(&FACTS, FACTS.bound(&[rounds, delays]))
+        }
+    }
+
+    /// A proof that the views reached are all there are, if the system has one. Ask it when a round says that a test is due.
+    pub fn proof(&mut self, budget: &mut Budget) -> Result<Option<S::Proof>, Stop> {
+        let (violated, exhausted) = (self.violated(), self.search.exhausted());
+        let Search { explorer, views, .. } = &mut self.search;
+        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, &explorer.workers, budget)
+    }
+}
+
+impl<S: Traced> Delays<S> {
+    /// A trace to a violation, and the rounds and delays that it needs; none, if less of them may do because exploration
+    /// stopped in the middle of a bound.
+    pub fn violation(&self, property: usize, budget: &mut Budget) -> Result<(S::Trace, Option<Bound>), Stop> {
+        let Some(bounds) = self.search.violations[property] else {
+            return Err(Stop::defect("a trace of no violation"));
+        };
+        let explorer = &self.search.explorer;
+        let path = trace::within(explorer, property, bounds, budget)?;
+        let trace = explorer.system.trace(property, &explorer.row(0), &path, budget)?;
+        let least = FACTS.bound(&[bounds.rounds, bounds.delays]);
+        Ok((trace, self.search.complete.then_some(least)))
+    }
 }
 
 /// What is true of the engine on every model.
 pub static FACTS: Facts = Facts::new("delays", &["rounds", "delays"]);
 
-impl<S: Observed> Engine for Delays<S> {
+impl<S: Traced> Engine for Delays<S>
+where
+    S::Proof: Into<Evidence>,
+    S::Trace: Into<Trace>,
+{
     fn facts(&self) -> &'static Facts {
         &FACTS
     }
@@ -152,42 +194,20 @@ impl<S: Observed> Engine for Delays<S> {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        let (rounds, delays) = self.target();
-        let before = self.search.views.len();
-        let stopped = self.grow(budget).and_then(|()| budget.look()).err();
-        let plateau = self.advance(self.search.views.len() > before);
-        let violated = self.violated().into_iter().enumerate().filter(|(_, violated)| *violated);
-        Ok(Round {
-            states: self.search.explorer.states.len() as u64,
-            views: self.search.views.len() as u64,
-            steps: self.search.calls,
-            state_bytes: self.search.bytes(),
-            violated: violated.map(|(property, _)| property).collect(),
-            exhausted: stopped.is_none() && self.search.exhausted(),
-            test_due: stopped.is_none() && (plateau || self.options.test_always),
-            stopped,
-            ..Round::empty(&FACTS, FACTS.bound(&[rounds, delays]))
-        })
+        Ok(self.advance(budget))
     }
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        let (violated, exhausted) = (self.violated(), self.search.exhausted());
-        let Search { explorer, views, .. } = &mut self.search;
-        explorer.system.closed(views, explorer.states.len(), exhausted, &violated, &explorer.crew, budget)
+        Ok(self.proof(budget)?.map(Into::into))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
-        let Some(bounds) = self.search.violations[property] else {
-            return Err(Stop::defect("a trace of no violation"));
-        };
-        let path = trace::within(&self.search.explorer, property, bounds, budget)?;
-        let trace = self.search.explorer.system.trace(property, &path, budget)?;
-        // Where exploration stopped in the middle of a bound, less of it may do.
-        let least = FACTS.bound(&[bounds.rounds, bounds.delays]);
-        Ok((trace, self.search.complete.then_some(least)))
+        let (trace, bound) = self.violation(property, budget)?;
+        Ok((trace.into(), bound))
     }
 
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
-        self.search.explorer.system.list(&self.search.views, violating, budget)
+        let Explorer { system, workers, .. } = &self.search.explorer;
+        system.list(&self.search.views, violating, workers, budget)
     }
 }

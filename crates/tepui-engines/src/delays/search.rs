@@ -20,15 +20,15 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use tepui_core::{Budget, Stop};
 
-use crate::crew::Crew;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
 use crate::packed::PackedSet;
 use crate::system::Observed;
+use crate::workers::Workers;
 
 /// More rounds or delays than these are not counted.
 pub const MOST: u32 = u16::MAX as u32 - 1;
 
-/// How many parts of a list are one piece of work.
+/// How many parts of a list are one chunk of work.
 const PARTS_AT_ONCE: usize = 2;
 
 /// A state with the delays that it took to get there, at a turn that is known from elsewhere.
@@ -50,36 +50,36 @@ impl Default for Fewest {
     }
 }
 
-/// For each state and each thread's turn, the fewest rounds and delays, in chunks that stay where they are.
+/// For each state and each thread's turn, the fewest rounds and delays, in segments that stay where they are.
 struct Table {
     threads: usize,
     states: usize,
-    chunks: Vec<Vec<Fewest>>,
-    /// A chunk holds two to the power of so many states.
-    chunk_bits: u32,
+    segments: Vec<Vec<Fewest>>,
+    /// A segment holds two to the power of so many states.
+    segment_bits: u32,
 }
 
 impl Table {
-    /// About how many entries there are in a chunk.
+    /// About how many entries there are in a segment.
     const ENTRIES: usize = 1 << 16;
 
     fn new(threads: usize) -> Self {
-        let chunk_bits = (Self::ENTRIES / threads.max(1)).max(1).ilog2();
-        Self { threads, states: 0, chunks: Vec::new(), chunk_bits }
+        let segment_bits = (Self::ENTRIES / threads.max(1)).max(1).ilog2();
+        Self { threads, states: 0, segments: Vec::new(), segment_bits }
     }
 
     /// There are now so many states.
     fn grow(&mut self, states: usize) {
-        let chunk = 1 << self.chunk_bits;
+        let segment = 1 << self.segment_bits;
         while self.states < states {
-            if self.states == self.chunks.len() * chunk {
-                // The first chunk grows; after that, whole ones are worth it.
-                let capacity = if self.chunks.is_empty() { 0 } else { chunk * self.threads };
-                self.chunks.push(Vec::with_capacity(capacity));
+            if self.states == self.segments.len() * segment {
+                // The first segment grows; after that, whole ones are worth it.
+                let capacity = if self.segments.is_empty() { 0 } else { segment * self.threads };
+                self.segments.push(Vec::with_capacity(capacity));
             }
-            let first = (self.chunks.len() - 1) * chunk;
-            self.states = states.min(first + chunk);
-            if let Some(last) = self.chunks.last_mut() {
+            let first = (self.segments.len() - 1) * segment;
+            self.states = states.min(first + segment);
+            if let Some(last) = self.segments.last_mut() {
                 last.resize_with((self.states - first) * self.threads, Fewest::default);
             }
         }
@@ -88,14 +88,16 @@ impl Table {
     /// What is known of a state, for each thread's turn.
     #[inline]
     fn of(&self, state: u32) -> &[Fewest] {
-        let (chunk, place) = (state >> self.chunk_bits, state & ((1 << self.chunk_bits) - 1));
-        &self.chunks[chunk as usize][place as usize * self.threads..][..self.threads]
+        let (segment, place) = (state >> self.segment_bits, state & ((1 << self.segment_bits) - 1));
+        &self.segments[segment as usize][place as usize * self.threads..][..self.threads]
     }
 
     /// Notes a label for a turn; says whether it is of use.
     fn offer(&self, label: Label, turn: u32, growing: Growing) -> bool {
         let (round, place) = (turn / self.threads as u32, turn as usize % self.threads);
         let known = &self.of(label.state)[place];
+        // Workers offer labels in any order, and a label may get through before a better one of the same state does.
+        // `in_order` keeps the best one of each state, so that the result does not depend on the order.
         let old_rounds = known.rounds.fetch_min(round as u16, Ordering::Relaxed);
         let old_delays = known.delays.fetch_min(label.delays, Ordering::Relaxed);
         match growing {
@@ -197,12 +199,12 @@ impl Visitor for Turn<'_> {
 
 impl<S: Observed> Search<S> {
     /// A search that has found nothing yet.
-    pub fn new(system: S, crew: Crew) -> Self {
+    pub fn new(system: S, workers: Workers) -> Self {
         Self {
             views: PackedSet::new(system.view_fields()),
             violations: vec![None; system.properties()],
             fewest: Table::new(system.threads()),
-            explorer: Explorer::new(system, crew),
+            explorer: Explorer::new(system, workers),
             calls: 0,
             rounds: 0,
             delays: 0,
@@ -276,7 +278,7 @@ impl<S: Observed> Search<S> {
                 let known = &self.fewest.of(label.state)[(turn % threads) as usize];
                 known.delays.load(Ordering::Relaxed) == label.delays
             };
-            level = self.explorer.crew.filter(&level, of_use);
+            level = self.explorer.workers.filter(&level, of_use);
             let brought = self.turn(&level, turn, Growing::Rounds, budget)?;
             level = self.in_order(brought);
         }
@@ -289,7 +291,7 @@ impl<S: Observed> Search<S> {
         let mut held = std::mem::take(&mut self.delayable);
         debug_assert!(held.is_sorted());
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        self.explorer.crew.map(held.chunks_mut(PARTS_AT_ONCE).collect(), |parts: &mut [(u32, Vec<u32>)]| {
+        self.explorer.workers.map(held.chunks_mut(PARTS_AT_ONCE).collect(), |parts: &mut [(u32, Vec<u32>)]| {
             for (turn, states) in parts {
                 let known = |state: u32| &self.fewest.of(state)[(*turn % threads) as usize];
                 states.retain(|&state| u32::from(known(state).rounds.load(Ordering::Relaxed)) == *turn / threads);
@@ -305,7 +307,7 @@ impl<S: Observed> Search<S> {
             next_held += parts;
             let mut brought = self.turn(&level, turn, Growing::Delays, budget)?;
             let delays = self.delays as u16;
-            brought.extend(self.explorer.crew.map(
+            brought.extend(self.explorer.workers.map(
                 now.chunks(PARTS_AT_ONCE).collect(),
                 |parts: &[(u32, Vec<u32>)]| {
                     let labels = parts.iter().flat_map(|(_, states)| states).map(|&state| Label { state, delays });
@@ -371,16 +373,16 @@ impl<S: Observed> Search<S> {
     /// A label for each state that has one, the one with the fewest delays, in the order of the states.
     fn in_order(&self, labels: Vec<Vec<Label>>) -> Vec<Label> {
         let key = |label: &Label| u64::from(label.state) << 16 | u64::from(label.delays);
-        self.explorer.crew.sorted(labels, key, |one, other| one.state == other.state)
+        self.explorer.workers.sorted(labels, key, |one, other| one.state == other.state)
     }
 
     /// Notes the views of all states.
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        self.explorer.system.look();
-        let Explorer { system, states, crew, .. } = &self.explorer;
+        self.explorer.system.prepare(budget)?;
+        let Explorer { system, states, workers, .. } = &self.explorer;
         let which: Vec<_> = (self.observed as u32..states.len() as u32).collect();
         let (noted, stopped) =
-            add_rows(states, &which, &mut self.views, crew, budget, |row, view| system.view(row, view));
+            add_rows(states, &which, &mut self.views, workers, budget, |row, view| system.view(row, view));
         self.observed += noted;
         stopped
     }

@@ -7,7 +7,7 @@ use tepui_core::{Budget, Stop};
 
 use super::search::Violation;
 use crate::explorer::Explorer;
-use crate::system::Observed;
+use crate::system::{Observed, PathStep};
 
 /// A label with its delays, and the place of the label before it in the previous turn.
 struct Label {
@@ -16,13 +16,13 @@ struct Label {
     parent: u32,
 }
 
-/// The steps to a violation of a property: the thread and the row afterwards. Passes and delays are left out.
+/// The steps to a violation of a property. Passes and delays are left out.
 pub fn within<S: Observed>(
     explorer: &Explorer<S>,
     property: usize,
     bounds: Violation,
     budget: &mut Budget,
-) -> Result<Vec<(usize, Vec<u32>)>, Stop> {
+) -> Result<Vec<PathStep>, Stop> {
     let threads = explorer.system.threads();
     let mut fewest = vec![u16::MAX; explorer.states.len() * threads]; // There are never more delays: see `MOST`.
     let mut turns = vec![vec![Label { state: 0, delays: 0, parent: 0 }]];
@@ -93,16 +93,15 @@ impl<S: Observed> Walk<'_, S> {
         Ok(None)
     }
 
-    fn unroll(&self, turns: &[Vec<Label>], mut index: usize) -> Vec<(usize, Vec<u32>)> {
+    fn unroll(&self, turns: &[Vec<Label>], mut index: usize) -> Vec<PathStep> {
         let threads = self.explorer.system.threads();
         let mut steps = Vec::new();
         for turn in (1..turns.len()).rev() {
             let label = &turns[turn][index];
             index = label.parent as usize;
             if turns[turn - 1][index].state != label.state {
-                let mut row = self.row.clone();
-                self.explorer.states.get(label.state, &mut row);
-                steps.push(((turn - 1) % threads, row));
+                let thread = (turn - 1) % threads;
+                steps.push(PathStep { before: thread, after: thread, row: self.explorer.row(label.state) });
             }
         }
         steps.reverse();

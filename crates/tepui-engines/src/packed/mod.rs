@@ -21,15 +21,15 @@ pub mod together;
 
 use std::borrow::Cow;
 
-use crate::crew::{Cores, Crew};
+use crate::workers::{Cores, Workers};
 use layout::{Field, bits, fill_up, lay_out, pack, unpack};
-use table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, warm};
+use table::{AT_ONCE, Rows, SHARDS, Shard, hash, prefetch, push_row, same, shard};
 use together::{Cut, Share};
 
 /// With so many fields, all but the first get wider together.
 const MANY_FIELDS: usize = 64;
 /// The memory of so many batches is kept.
-const SPARE: usize = 64;
+const RECYCLED: usize = 64;
 
 /// A set of rows of equally many numbers.
 #[derive(Clone, Debug)]
@@ -40,8 +40,8 @@ pub struct PackedSet {
     words: usize,
     rows: Rows,
     shards: Vec<Shard>,
-    /// Batches that have been added: their memory serves again.
-    spare: Vec<Batch>,
+    /// Batches that have been added, kept for their memory.
+    recycled: Vec<Batch>,
 }
 
 /// Rows packed as a set packs them, in order.
@@ -115,7 +115,7 @@ impl PackedSet {
     fn with_widths(needed: Vec<u32>) -> Self {
         let (fields, words) = lay_out(&fill_up(&needed));
         let shards = vec![Shard::default(); SHARDS];
-        Self { needed, fields, words, rows: Rows::new(words), shards, spare: Vec::new() }
+        Self { needed, fields, words, rows: Rows::new(words), shards, recycled: Vec::new() }
     }
 
     /// The number of rows.
@@ -129,6 +129,7 @@ impl PackedSet {
     }
 
     /// How many numbers a row has.
+    #[inline]
     pub fn width(&self) -> usize {
         self.fields.len()
     }
@@ -142,13 +143,13 @@ impl PackedSet {
     pub fn insert(&mut self, row: &[u32]) -> (u32, bool) {
         assert!(self.len() + 1 < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         if self.with_packed(row, |words| words.is_none()) {
-            self.widen(row, &Crew::of(Cores::new(1)));
+            self.widen(row, &Workers::of(Cores::new(1)));
         }
-        let mut batch = self.spare.pop().unwrap_or_default();
+        let mut batch = self.recycled.pop().unwrap_or_default();
         self.pack(row, &mut batch);
         let found = self.insert_packed(&batch.words, hash(&batch.words));
         batch.clear();
-        self.spare.push(batch);
+        self.recycled.push(batch);
         found
     }
 
@@ -163,7 +164,7 @@ impl PackedSet {
 
     /// Batches to put rows into.
     pub fn batches(&mut self, count: usize) -> Vec<Batch> {
-        let mut batches = self.spare.split_off(self.spare.len().saturating_sub(count));
+        let mut batches = self.recycled.split_off(self.recycled.len().saturating_sub(count));
         batches.resize_with(count, Batch::default);
         batches
     }
@@ -171,8 +172,10 @@ impl PackedSet {
     /// Puts a row into a batch.
     #[inline]
     pub fn pack(&self, row: &[u32], batch: &mut Batch) {
+        debug_assert!(!batch.sealed, "a sealed batch is cut into shards already");
         self.with_packed(row, |words| match words {
             Some(words) => push_row(&mut batch.words, words),
+            // A field is too narrow. The set is shared by all workers here, so it is widened later, when the batch is added.
             None => {
                 batch.wide.push((batch.rows, row.to_vec()));
                 batch.words.resize(batch.words.len() + self.words, 0);
@@ -182,8 +185,8 @@ impl PackedSet {
     }
 
     /// Does what can be done for a batch before it is added; nothing may be put into it afterwards.
-    pub fn seal(&self, batch: &mut Batch, crew: &Crew) {
-        if crew.size() > 1 && batch.wide.is_empty() {
+    pub fn seal(&self, batch: &mut Batch, workers: &Workers) {
+        if workers.size() > 1 && batch.wide.is_empty() {
             batch.seal(self.words);
         }
     }
@@ -207,44 +210,44 @@ impl PackedSet {
     }
 
     /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
-    pub fn insert_all(&mut self, batches: Vec<Batch>, crew: &Crew) -> Vec<Vec<u32>> {
+    pub fn insert_all(&mut self, batches: Vec<Batch>, workers: &Workers) -> Vec<Vec<u32>> {
         let count = batches.len();
-        let mut added = self.add(batches, crew, true);
+        let mut added = self.add(batches, workers, true);
         let numbers = match &mut added.numbers {
             Numbers::Known(numbers) => std::mem::take(numbers),
-            Numbers::Shared(..) => crew.map((0..count).collect(), |batch| added.numbers(batch).into_owned()),
+            Numbers::Shared(..) => workers.map((0..count).collect(), |batch| added.numbers(batch).into_owned()),
         };
         self.recycle(added);
         numbers
     }
 
     /// Adds the rows of batches, one after the other.
-    pub fn add_all(&mut self, batches: Vec<Batch>, crew: &Crew) {
-        let added = self.add(batches, crew, false);
+    pub fn add_all(&mut self, batches: Vec<Batch>, workers: &Workers) {
+        let added = self.add(batches, workers, false);
         self.recycle(added);
     }
 
     /// Adds the rows of batches, one after the other. Their numbers can be asked for if they are `wanted`.
-    pub fn add(&mut self, mut batches: Vec<Batch>, crew: &Crew, wanted: bool) -> Added {
-        self.make_room(&mut batches, crew);
+    pub fn add(&mut self, mut batches: Vec<Batch>, workers: &Workers, wanted: bool) -> Added {
+        self.make_room(&mut batches, workers);
         let rows: usize = batches.iter().map(Batch::len).sum();
         assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         let first = self.len() as u32;
-        let numbers = match crew.shares(rows / 2) {
-            true => Numbers::Shared(self.add_together(&mut batches, crew, wanted), first, self.words),
-            false => Numbers::Known(batches.iter().map(|batch| self.add_alone(batch, wanted)).collect()),
+        let numbers = match workers.shares(rows / 2) {
+            true => Numbers::Shared(self.add_together(&mut batches, workers, wanted), first, self.words),
+            false => Numbers::Known(batches.iter().map(|batch| self.add_in_turn(batch, wanted)).collect()),
         };
         Added { batches, numbers }
     }
 
     /// Takes the memory of batches back that have been added.
     pub fn recycle(&mut self, mut added: Added) {
-        added.batches.truncate(SPARE.saturating_sub(self.spare.len()));
+        added.batches.truncate(RECYCLED.saturating_sub(self.recycled.len()));
         added.batches.iter_mut().for_each(Batch::clear);
-        self.spare.append(&mut added.batches);
+        self.recycled.append(&mut added.batches);
     }
 
-    fn add_alone(&mut self, batch: &Batch, wanted: bool) -> Vec<u32> {
+    fn add_in_turn(&mut self, batch: &Batch, wanted: bool) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(if wanted { batch.len() } else { 0 });
         for group in batch.words.chunks(AT_ONCE * self.words) {
             let hashes = self.hashes(group);
@@ -265,24 +268,25 @@ impl PackedSet {
         if let Some(number) = shard.find(hash, |number| same(rows.get(number as usize), row)) {
             return (number, false);
         }
+        debug_assert_eq!(row.len(), self.words, "rows are packed as the set packs them");
         let number = rows.len as u32;
         shard.insert(hash, number);
         self.rows.push(row);
         (number, true)
     }
 
-    /// The hashes of a few rows. What they lead to has been touched, so that who looks them up need not wait for memory.
+    /// The hashes of a few rows. Their slots and rows have been touched, so that a lookup finds them in the caches.
     #[inline]
     fn hashes(&self, rows: &[u64]) -> [u64; AT_ONCE] {
         let mut hashes = [0; AT_ONCE];
         hashes.iter_mut().zip(rows.chunks_exact(self.words)).for_each(|(place, row)| *place = hash(row));
         let used = &hashes[..rows.len() / self.words];
-        warm(used.iter().map(|&hash| (&self.shards[shard(hash)], hash)), &self.rows);
+        prefetch(used.iter().map(|&hash| (&self.shards[shard(hash)], hash)), &self.rows);
         hashes
     }
 
     /// Makes the fields wide enough for all rows of some batches, and packs these anew.
-    fn make_room(&mut self, batches: &mut [Batch], crew: &Crew) {
+    fn make_room(&mut self, batches: &mut [Batch], workers: &Workers) {
         if batches.iter().all(|batch| batch.wide.is_empty()) {
             return;
         }
@@ -300,7 +304,7 @@ impl PackedSet {
         }
         let mut largest = vec![0; width];
         rows.iter().flat_map(|rows| rows.chunks_exact(width)).for_each(|row| raise(&mut largest, row));
-        self.widen(&largest, crew);
+        self.widen(&largest, workers);
         for (batch, rows) in batches.iter_mut().zip(rows) {
             batch.clear();
             rows.chunks_exact(width).for_each(|row| self.pack(row, batch));
@@ -328,7 +332,9 @@ impl PackedSet {
     }
 
     /// Writes a row's fields into `row`.
+    #[inline]
     pub fn get(&self, index: u32, row: &mut [u32]) {
+        debug_assert_eq!(row.len(), self.fields.len());
         unpack(&self.fields, self.slice(index), row);
     }
 
@@ -343,13 +349,13 @@ impl PackedSet {
         mut self,
         widths: &[u32],
         change: impl Fn(&mut [u32]) + Sync,
-        crew: &Crew,
+        workers: &Workers,
     ) -> Result<Vec<Vec<u64>>, Box<Self>> {
         if self.words > 1 || widths.iter().sum::<u32>() > 64 {
             return Err(Box::new(self));
         }
         self.shards.clear();
-        Ok(crew.map(self.rows.chunks, |mut words: Vec<u64>| {
+        Ok(workers.map(self.rows.segments, |mut words: Vec<u64>| {
             let mut row = vec![0; self.fields.len()];
             for word in &mut words {
                 unpack(&self.fields, std::slice::from_ref(word), &mut row);
@@ -366,19 +372,19 @@ impl PackedSet {
 
     /// Packs all rows anew, into fields for which the given row is not too wide.
     #[cold]
-    fn widen(&mut self, row: &[u32], crew: &Crew) {
-        const CHUNKS_AT_ONCE: usize = 8;
-        let mut chunks = std::mem::take(&mut self.rows.chunks);
-        let each_row = |chunk: &[u64], then: &mut dyn FnMut(&[u32])| {
+    fn widen(&mut self, row: &[u32], workers: &Workers) {
+        const SEGMENTS_AT_ONCE: usize = 8;
+        let mut segments = std::mem::take(&mut self.rows.segments);
+        let each_row = |segment: &[u64], then: &mut dyn FnMut(&[u32])| {
             let mut row = vec![0; self.fields.len()];
-            for words in chunk.chunks_exact(self.words) {
+            for words in segment.chunks_exact(self.words) {
                 unpack(&self.fields, words, &mut row);
                 then(&row);
             }
         };
-        let largest = crew.map(chunks.iter().collect(), |chunk: &Vec<u64>| {
+        let largest = workers.map(segments.iter().collect(), |segment: &Vec<u64>| {
             let mut largest = row.to_vec();
-            each_row(chunk, &mut |row| raise(&mut largest, row));
+            each_row(segment, &mut |row| raise(&mut largest, row));
             largest
         });
         let largest = largest.into_iter().reduce(|mut one, other| {
@@ -396,17 +402,17 @@ impl PackedSet {
         }
         self.shards.clear();
         let mut wider = Self::with_widths(needed);
-        while !chunks.is_empty() {
-            let some = chunks.drain(..CHUNKS_AT_ONCE.min(chunks.len()));
+        while !segments.is_empty() {
+            let some = segments.drain(..SEGMENTS_AT_ONCE.min(segments.len()));
             let batches = wider.batches(some.len());
-            let batches = crew.map(some.zip(batches).collect(), |(chunk, mut batch): (Vec<u64>, Batch)| {
-                each_row(&chunk, &mut |row| wider.pack(row, &mut batch));
-                wider.seal(&mut batch, crew);
+            let batches = workers.map(some.zip(batches).collect(), |(segment, mut batch): (Vec<u64>, Batch)| {
+                each_row(&segment, &mut |row| wider.pack(row, &mut batch));
+                wider.seal(&mut batch, workers);
                 batch
             });
-            wider.add_all(batches, crew);
+            wider.add_all(batches, workers);
         }
-        wider.spare = std::mem::take(&mut self.spare);
+        wider.recycled = std::mem::take(&mut self.recycled);
         *self = wider;
     }
 }
@@ -421,12 +427,12 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// The rows of a set once more, in batches with repetitions, by crews of different sizes: the numbers must not differ.
+    /// The rows of a set once more, in batches with repetitions, by workers of different sizes: the numbers must not differ.
     fn compare_batches(set: &PackedSet, fields: usize) {
         let mut rows = vec![vec![0; fields]; set.len()];
         rows.iter_mut().zip(0..).for_each(|(row, index)| set.get(index, row));
         for threads in [1, 2, 3] {
-            let (crew, mut other) = (Crew::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
+            let (workers, mut other) = (Workers::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
             let mut numbers = Vec::new();
             for some in rows.chunks(700) {
                 let (known, mut batches) = (other.len() as u32, other.batches(2));
@@ -434,13 +440,13 @@ mod tests {
                     batches.iter_mut().take(1 + index % 2).for_each(|batch| other.pack(row, batch));
                 }
                 assert!(other.find_all(&batches[0]).all(|number| number.is_none()));
-                let [first, second] = &other.insert_all(batches.clone(), &crew)[..] else { unreachable!() };
+                let [first, second] = &other.insert_all(batches.clone(), &workers)[..] else { unreachable!() };
                 assert!(second.iter().eq(first.iter().skip(1).step_by(2)));
                 assert!(first.iter().copied().eq(known..other.len() as u32), "new rows get the next numbers");
                 let mut batch = Batch::default();
                 some.iter().for_each(|row| other.pack(row, &mut batch));
                 assert!(other.find_all(&batch).eq(first.iter().copied().map(Some)));
-                other.add_all(vec![batch], &crew);
+                other.add_all(vec![batch], &workers);
                 assert_eq!(other.len(), known as usize + some.len(), "nothing is added twice");
                 numbers.extend_from_slice(first);
             }
@@ -456,14 +462,14 @@ mod tests {
     #[test]
     fn rows_keep_their_numbers_when_fields_get_wider() {
         for threads in [1, 2] {
-            let (crew, mut set) = (Crew::of(Cores::new(threads)), PackedSet::new([3, 1, 1]));
+            let (workers, mut set) = (Workers::of(Cores::new(threads)), PackedSet::new([3, 1, 1]));
             let row = |number: u32| [number % 4, number, number / 7];
             for numbers in (0..50_000).collect::<Vec<_>>().chunks(20_000) {
                 let mut batches = set.batches(2);
                 for (batch, numbers) in batches.iter_mut().zip(numbers.chunks(10_000)) {
                     numbers.iter().for_each(|&number| set.pack(&row(number), batch));
                 }
-                assert!(set.insert_all(batches, &crew).into_iter().flatten().eq(numbers.iter().copied()));
+                assert!(set.insert_all(batches, &workers).into_iter().flatten().eq(numbers.iter().copied()));
             }
             assert_eq!(set.insert(&[0, u32::MAX, u32::MAX]), (50_000, true));
             let mut found = [0; 3];

@@ -5,40 +5,40 @@ pub const SHARDS: usize = 16;
 /// How many rows have their accesses made at once.
 pub const AT_ONCE: usize = 32;
 /// Sets with fewer rows than these are in the caches anyway.
-const WORTH_WARMING: usize = 1 << 15;
+const WORTH_PREFETCHING: usize = 1 << 15;
 
-/// Packed rows, one after the other, in chunks that stay where they are.
+/// Packed rows, one after the other, in segments that stay where they are.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// How many words a row has.
     pub width: usize,
-    /// The chunks.
-    pub chunks: Vec<Vec<u64>>,
+    /// The segments.
+    pub segments: Vec<Vec<u64>>,
     /// How many rows there are.
     pub len: usize,
 }
 
 impl Rows {
-    const CHUNK: usize = 1 << 14;
+    const SEGMENT: usize = 1 << 14;
 
     /// No rows yet.
     pub fn new(width: usize) -> Self {
-        Self { width, chunks: vec![Vec::new()], len: 0 }
+        Self { width, segments: vec![Vec::new()], len: 0 }
     }
 
     /// A row.
     #[inline]
     pub fn get(&self, number: usize) -> &[u64] {
-        &self.chunks[number / Self::CHUNK][number % Self::CHUNK * self.width..][..self.width]
+        &self.segments[number / Self::SEGMENT][number % Self::SEGMENT * self.width..][..self.width]
     }
 
     /// Adds a row.
     #[inline]
     pub fn push(&mut self, row: &[u64]) {
-        if self.len == self.chunks.len() * Self::CHUNK {
-            self.chunks.push(Vec::with_capacity(Self::CHUNK * self.width));
+        if self.len == self.segments.len() * Self::SEGMENT {
+            self.segments.push(Vec::with_capacity(Self::SEGMENT * self.width));
         }
-        push_row(&mut self.chunks[self.len / Self::CHUNK], row);
+        push_row(&mut self.segments[self.len / Self::SEGMENT], row);
         self.len += 1;
     }
 
@@ -46,9 +46,9 @@ impl Rows {
     pub fn append(&mut self, mut rows: &[u64]) {
         while let Some(row) = rows.get(..self.width) {
             self.push(row);
-            let space = self.chunks.len() * Self::CHUNK - self.len;
+            let space = self.segments.len() * Self::SEGMENT - self.len;
             let (now, later) = rows[self.width..].split_at((space * self.width).min(rows.len() - self.width));
-            if let Some(last) = self.chunks.last_mut() {
+            if let Some(last) = self.segments.last_mut() {
                 last.extend_from_slice(now);
             }
             self.len += now.len() / self.width;
@@ -69,6 +69,16 @@ pub struct Shard {
 impl Shard {
     const SMALLEST: usize = 8;
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     #[inline]
     fn home(&self, hash: u64) -> usize {
         (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
@@ -87,6 +97,7 @@ impl Shard {
                 return None;
             }
             let number = slot as u32 - 1;
+            // The half of the hash in the slot rules out almost all other rows without an access to them.
             if slot >> 32 == hash >> 32 && is_it(number) {
                 return Some(number);
             }
@@ -115,11 +126,13 @@ impl Shard {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
         }
         self.slots[place] = slot(hash, number);
+        debug_assert!(self.used < self.slots.len(), "a search ends at a free slot");
         place
     }
 
     #[cold]
     fn grow(&mut self) {
+        // By half, not by two: the table is most of the memory of small rows, and rehashing needs no rows, only slots.
         let length = (self.slots.len() / 2 * 3).max(Self::SMALLEST);
         let old = std::mem::replace(&mut self.slots, vec![0; length]);
         self.used = 0;
@@ -132,8 +145,8 @@ impl Shard {
 /// Touches the slots that hashes lead to, and the rows that these lead to. The accesses of a loop do not depend on each
 /// other, and there is little else in it, so that they overlap.
 #[inline]
-pub fn warm<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &Rows) {
-    if rows.len < WORTH_WARMING {
+pub fn prefetch<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &Rows) {
+    if rows.len < WORTH_PREFETCHING {
         return;
     }
     let (mut slots, mut numbers) = ([0; AT_ONCE], [0; AT_ONCE]);
@@ -152,6 +165,7 @@ pub fn warm<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &R
             seen ^= rows.get(number as usize - 1)[0];
         }
     }
+    // Without a use of what was read, the compiler would leave the reads out.
     std::hint::black_box(seen);
 }
 

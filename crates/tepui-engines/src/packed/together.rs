@@ -6,9 +6,9 @@
 //! are put in order, then the shards get the final numbers. Each of these steps is shared by the threads; what remains
 //! between them is to put the new rows behind the others.
 
-use super::table::{AT_ONCE, Rows, SHARDS, Shard, hash, push_row, same, shard, slot, warm};
+use super::table::{AT_ONCE, Rows, SHARDS, Shard, hash, prefetch, push_row, same, shard, slot};
 use super::{Batch, PackedSet};
-use crate::crew::Crew;
+use crate::workers::Workers;
 
 /// The rows of a batch, one shard after the other.
 #[derive(Clone, Default, Debug)]
@@ -71,7 +71,7 @@ pub struct Share {
     /// For each batch, where its part of the numbers and of the new rows begins; and where the last one ends.
     starts: Vec<(usize, usize)>,
     /// The final numbers of the new rows.
-    settled: Vec<u32>,
+    final_numbers: Vec<u32>,
 }
 
 impl Share {
@@ -79,12 +79,14 @@ impl Share {
     fn of(batches: &[Batch], number: usize, shard: &mut Shard, rows: &Rows, wanted: bool) -> Self {
         let (length, width, first) = (shard.slots.len(), rows.width, rows.len as u32);
         let mut share = Self::default();
+        // A shard sees only its own rows, so it cannot know how many new rows come before one of them. New rows get
+        // provisional numbers from the size of the set on, until those of all shards are counted.
         for (those, places) in batches.iter().map(|batch| batch.cut.part(number, width)) {
             share.starts.push((share.numbers.len(), share.places.len()));
             for (group, places) in those.chunks(AT_ONCE * width).zip(places.chunks(AT_ONCE)) {
                 let mut hashes = [0; AT_ONCE];
                 hashes.iter_mut().zip(group.chunks_exact(width)).for_each(|(place, row)| *place = hash(row));
-                warm(hashes[..places.len()].iter().map(|&hash| (&*shard, hash)), rows);
+                prefetch(hashes[..places.len()].iter().map(|&hash| (&*shard, hash)), rows);
                 for ((row, &hash), &place) in group.chunks_exact(width).zip(&hashes).zip(places) {
                     let found = shard.find(hash, |number| match number.checked_sub(first) {
                         None => same(rows.get(number as usize), row),
@@ -115,13 +117,13 @@ impl Share {
 
     /// Puts the final numbers into the shard. From the last to the first: a final number is never smaller than the one
     /// before, so it is not taken for one that is still to be replaced.
-    fn settle(&mut self, arrivals: &[Arrivals], shard: &mut Shard, first: u32, width: usize) {
-        let mut settled = Vec::with_capacity(self.places.len());
+    fn renumber(&mut self, arrivals: &[Arrivals], shard: &mut Shard, first: u32, width: usize) {
+        let mut final_numbers = Vec::with_capacity(self.places.len());
         for (batch, arrivals) in arrivals.iter().enumerate() {
-            settled.extend(self.new_in(batch).iter().map(|&place| arrivals.first + arrivals.rank(place)));
+            final_numbers.extend(self.new_in(batch).iter().map(|&place| arrivals.first + arrivals.rank(place)));
         }
-        self.settled = settled;
-        let rows = self.new.chunks_exact(width).zip(&self.settled);
+        self.final_numbers = final_numbers;
+        let rows = self.new.chunks_exact(width).zip(&self.final_numbers);
         for (index, (&place, (row, &number))) in self.slots.iter().zip(rows).enumerate().rev() {
             let hash = hash(row);
             let place = if self.moved { shard.place_of(hash, first + index as u32) } else { place as usize };
@@ -130,7 +132,8 @@ impl Share {
     }
 }
 
-/// The new rows of a batch.
+/// The new rows of a batch. The number of a new row is that of the batch's first one plus its rank: the bits of all rows
+/// before it, counted a word at a time.
 struct Arrivals {
     /// The number of the first one.
     first: u32,
@@ -173,8 +176,8 @@ pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32, wi
     for (shard, share) in shares.iter().enumerate() {
         let (_, places) = batches[batch].cut.part(shard, width);
         for (&place, &number) in places.iter().zip(&share.numbers[share.starts[batch].0..]) {
-            let settled = |new: u32| share.settled[new as usize];
-            numbers[place as usize] = number.checked_sub(first).map_or(number, settled);
+            let final_number = |new: u32| share.final_numbers[new as usize];
+            numbers[place as usize] = number.checked_sub(first).map_or(number, final_number);
         }
     }
     numbers
@@ -182,20 +185,21 @@ pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32, wi
 
 impl PackedSet {
     /// Adds the rows of batches; returns what was found out about them.
-    pub(super) fn add_together(&mut self, batches: &mut [Batch], crew: &Crew, wanted: bool) -> Vec<Share> {
+    pub(super) fn add_together(&mut self, batches: &mut [Batch], workers: &Workers, wanted: bool) -> Vec<Share> {
         let (first, width) = (self.len() as u32, self.words);
-        crew.map(batches.iter_mut().filter(|batch| !batch.sealed).collect(), |batch| batch.seal(width));
+        workers.map(batches.iter_mut().filter(|batch| !batch.sealed).collect(), |batch| batch.seal(width));
         let batches = &*batches;
         let shards = self.shards.iter_mut().enumerate().collect();
-        let mut shares = crew.map(shards, |(number, shard)| Share::of(batches, number, shard, &self.rows, wanted));
-        let pieces = batches.iter().enumerate().collect();
-        let mut arrivals = crew.map(pieces, |(number, batch)| Arrivals::of(number, batch, &shares, width));
+        let mut shares = workers.map(shards, |(number, shard)| Share::of(batches, number, shard, &self.rows, wanted));
+        let chunks = batches.iter().enumerate().collect();
+        let mut arrivals = workers.map(chunks, |(number, batch)| Arrivals::of(number, batch, &shares, width));
         for arrivals in &mut arrivals {
             arrivals.first = self.len() as u32;
             self.rows.append(&arrivals.rows);
         }
         let shards = self.shards.iter_mut().zip(&mut shares).collect();
-        crew.map(shards, |(shard, share): (&mut Shard, &mut Share)| share.settle(&arrivals, shard, first, width));
+        workers.map(shards, |(shard, share): (&mut Shard, &mut Share)| share.renumber(&arrivals, shard, first, width));
+        debug_assert_eq!(self.shards.iter().map(Shard::len).sum::<usize>(), self.len(), "each row is in one shard");
         shares
     }
 }

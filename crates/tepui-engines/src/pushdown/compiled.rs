@@ -199,10 +199,15 @@ impl Compiled {
         self.model.init().stacks.iter().all(|stack| stack.len() <= 1) && rules.into_iter().all(flat)
     }
 
-    /// Whether a view, given as a row, violates a property, itself or with interchangeable threads permuted.
-    pub fn violates(&self, property: &Property, symmetry: &Symmetry, row: &[u32]) -> bool {
-        let covers = |pattern| symmetry.covers(pattern, self.shared(row[0]), |thread| Symbol(row[thread + 1]));
-        property.never.iter().any(covers)
+    /// Whether a view, given in parts, violates a property, itself or with interchangeable threads permuted.
+    pub fn violates(
+        &self,
+        property: &Property,
+        symmetry: &Symmetry,
+        shared: u32,
+        top: impl Fn(usize) -> Symbol,
+    ) -> bool {
+        property.never.iter().any(|pattern| symmetry.covers(pattern, self.shared(shared), &top))
     }
 
     /// Which threads are interchangeable: those of one kind that start with the same stack.
@@ -225,9 +230,9 @@ impl Compiled {
         budget: &mut Budget,
     ) -> Vec<String> {
         let violates = |row: &[u32], symmetry: &Symmetry| {
-            let tops = (0..self.threads()).map(|thread| word(thread, row[thread + 1])[0].0);
-            let tops: Vec<_> = [row[0]].into_iter().chain(tops).collect();
-            self.model.properties().iter().any(|property| self.violates(property, symmetry, &tops))
+            let tops: Vec<_> = (0..self.threads()).map(|thread| word(thread, row[thread + 1])[0]).collect();
+            let properties = self.model.properties();
+            properties.iter().any(|property| self.violates(property, symmetry, row[0], |thread| tops[thread]))
         };
         let (mut row, mut orbits, mut symbols) = (vec![0; views.width()], Vec::new(), 0_u64);
         let mut stopped = false;

@@ -98,15 +98,15 @@ impl Graph {
 fn summaries(kind: &Kind, budget: &mut Budget) -> Result<FxHashMap<Head, Vec<u32>>, Stop> {
     let mut known: FxHashSet<(Head, u32)> = FxHashSet::default();
     let mut by_head: FxHashMap<Head, Vec<u32>> = FxHashMap::default();
-    // Who learns from a head: a caller inherits the summaries, or waits with the symbol that comes to light.
-    let mut heirs: FxHashMap<Head, Vec<(Head, Option<Symbol>)>> = FxHashMap::default();
+    // Which heads depend on a head: a caller inherits its summaries, or goes on with the symbol that comes to light.
+    let mut dependents: FxHashMap<Head, Vec<(Head, Option<Symbol>)>> = FxHashMap::default();
     let mut work = Vec::new();
     for head in kind.heads() {
         for step in kind.moves(head.0, head.1) {
             match step.action {
                 Action::Pop => work.push((head, step.to)),
-                Action::Overwrite(symbol) => heirs.entry((step.to, symbol)).or_default().push((head, None)),
-                Action::Push { top, below } => heirs.entry((step.to, top)).or_default().push((head, Some(below))),
+                Action::Overwrite(symbol) => dependents.entry((step.to, symbol)).or_default().push((head, None)),
+                Action::Push { top, below } => dependents.entry((step.to, top)).or_default().push((head, Some(below))),
             }
         }
     }
@@ -115,15 +115,15 @@ fn summaries(kind: &Kind, budget: &mut Budget) -> Result<FxHashMap<Head, Vec<u32
             continue;
         }
         by_head.entry(head).or_default().push(popped);
-        let learning = heirs.get(&head).cloned().unwrap_or_default();
-        budget.pass(1 + learning.len() as u64)?;
-        for (heir, below) in learning {
+        let depending = dependents.get(&head).cloned().unwrap_or_default();
+        budget.pass(1 + depending.len() as u64)?;
+        for (dependent, below) in depending {
             match below {
-                None => work.push((heir, popped)),
+                None => work.push((dependent, popped)),
                 Some(below) => {
                     let next = (popped, below);
-                    heirs.entry(next).or_default().push((heir, None));
-                    work.extend(by_head.get(&next).into_iter().flatten().map(|&popped| (heir, popped)));
+                    dependents.entry(next).or_default().push((dependent, None));
+                    work.extend(by_head.get(&next).into_iter().flatten().map(|&popped| (dependent, popped)));
                 }
             }
         }

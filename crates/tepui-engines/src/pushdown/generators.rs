@@ -7,7 +7,7 @@
 //! The views that may emerge from a pop are the *generators* G. With an over-approximation Z of all views, A is
 //! complete if no generator of Z lies outside A: `G ∩ Z ⊆ A`.
 //!
-//! Here Z is the least inductive set of views of some depth b ([`Abstraction`]), and then the test can be put more
+//! Here Z is the least inductive set of views of some depth b ([`LeastInductiveSet`]), and then the test can be put more
 //! simply. From a view of A, a push or overwrite of Z stays in A, and a pop leads to a generator of Z. So if `G ∩ Z ⊆
 //! A`, then Z, which starts in A, never leaves it: the test succeeds iff Z stays within A. We compute Z fenced in by
 //! A; it either meets a generator outside, and is abandoned there, or it closes, and is the certificate.
@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Evidence, Stop};
 
-use super::abstraction::{Abstraction, Fence, Fixpoint, Reached};
 use super::compiled::Compiled;
 use super::evidence::evidence;
+use super::least_set::{Fence, Fixpoint, LeastInductiveSet, Reached};
 use tepui_model::pushdown::Symbol;
 
-use crate::crew::Crew;
 use crate::symmetry::Symmetry;
+use crate::workers::Workers;
 
 /// How many depths are tried at one bound.
 const DEPTHS_AT_ONCE: usize = 2;
@@ -73,7 +73,7 @@ impl GeneratorTest {
         symmetry: &Symmetry,
         reached: Reached<'_>,
         exhausted: bool,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         if reached.views.len() > self.views {
@@ -82,7 +82,7 @@ impl GeneratorTest {
             return Ok(None);
         }
         let start = budget.work();
-        let evidence = self.go_deeper(compiled, symmetry, reached, crew, budget);
+        let evidence = self.go_deeper(compiled, symmetry, reached, workers, budget);
         self.work += budget.work() - start;
         evidence
     }
@@ -92,20 +92,20 @@ impl GeneratorTest {
         compiled: &Compiled,
         symmetry: &Symmetry,
         reached: Reached<'_>,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         self.too_large = false;
         for _ in 0..DEPTHS_AT_ONCE {
-            let mut z = Abstraction::new(compiled, symmetry, self.depth);
+            let mut z = LeastInductiveSet::new(compiled, symmetry, self.depth);
             if let Some(pairs) = &self.pairs {
                 z.allow(pairs);
             }
             let limit = Z_ALWAYS.max(reached.states.max(reached.views.len()).saturating_mul(Z_FOR_EACH));
-            match z.fixpoint(limit, Fence::Reached(reached), crew, budget)? {
+            match z.fixpoint(limit, Fence::Reached(reached), workers, budget)? {
                 Fixpoint::Complete => {
                     let because = format!("at depth {}, no pop can bring a view to light that is new", self.depth);
-                    return Ok(Some(evidence(compiled, z.into_lemma(crew, budget)?, "generators", because)));
+                    return Ok(Some(evidence(compiled, z.into_lemma(workers, budget)?, "generators", because)));
                 }
                 Fixpoint::TooLarge => {
                     self.too_large = true;

@@ -22,28 +22,36 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
-use crate::crew::Crew;
+use crate::abstraction::Key;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
+use crate::workers::Workers;
 
 /// The grams of all threads.
 pub struct Grams {
     depth: usize,
     threads: Vec<ThreadGrams>,
     leader: Vec<usize>,
-    /// Symbols newly found below words, which someone may wait for.
-    fresh: Vec<Fresh>,
+    /// Symbols that were found below words and not returned yet.
+    facts: Vec<Fact>,
 }
 
 /// A symbol that was found below a word of a thread (and of those interchangeable with it).
 #[derive(Clone, Copy, Debug)]
-pub struct Fresh {
+pub struct Fact {
     /// The thread.
     pub thread: usize,
     /// The word.
     pub word: u32,
     /// The word that comes to light when the top is popped above it.
     pub revealed: u32,
+}
+
+impl Fact {
+    /// The thread and the word: views from which the thread pops the word watch this.
+    pub fn key(self) -> Key {
+        (self.thread, self.word)
+    }
 }
 
 /// What a thread does to a view: a definite successor, or a pop that has to ask what lies below.
@@ -79,6 +87,8 @@ struct WordInfo {
 
 impl ThreadGrams {
     fn intern(&mut self, word: &[Symbol]) -> u32 {
+        debug_assert!(!word.is_empty(), "even an empty stack shows its marker");
+        debug_assert!(!word[..word.len() - 1].iter().any(|symbol| symbol.is_bottom()), "nothing lies below the marker");
         let words = &mut self.words;
         let entry = self.numbers.entry(
             hash(word),
@@ -99,7 +109,7 @@ impl Grams {
     pub fn new(compiled: &Compiled, symmetry: &Symmetry, depth: usize) -> (Self, Vec<u32>) {
         let leader: Vec<_> = (0..compiled.threads()).map(|thread| symmetry.leader(thread)).collect();
         let threads = leader.iter().map(|_| ThreadGrams::default()).collect();
-        let mut grams = Self { depth: depth.max(1), threads, leader, fresh: Vec::new() };
+        let mut grams = Self { depth: depth.max(1), threads, leader, facts: Vec::new() };
         let mut row = vec![compiled.init];
         for (thread, stack) in compiled.initial_words().enumerate() {
             row.push(grams.word_of(thread, &stack));
@@ -129,6 +139,7 @@ impl Grams {
     }
 
     /// The symbols of a word, top first.
+    #[inline]
     pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
         &self.threads[self.leader[thread]].words[word as usize].word
     }
@@ -140,18 +151,19 @@ impl Grams {
     }
 
     /// The words that come to light when a word's top is popped, one for each symbol below it.
+    #[inline]
     pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
         &self.threads[self.leader[thread]].words[word as usize].revealed
     }
 
-    /// The next symbol that was found below a word since this was asked last.
-    pub fn next_fresh(&mut self) -> Option<Fresh> {
-        self.fresh.pop()
+    /// The next symbol that was found below a word; each is returned once.
+    pub fn next_fact(&mut self) -> Option<Fact> {
+        self.facts.pop()
     }
 
-    /// Whether symbols were found below words and not asked for yet.
-    pub fn has_fresh(&self) -> bool {
-        !self.fresh.is_empty()
+    /// Whether symbols were found below words that were not returned yet.
+    pub fn has_facts(&self) -> bool {
+        !self.facts.is_empty()
     }
 
     /// Works out what threads do in some views, where that is not known.
@@ -161,11 +173,13 @@ impl Grams {
         symmetry: &Symmetry,
         views: &PackedSet,
         which: &[u32],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
+        // Few pairs are new, and finding them is most of the work: that is shared. Compiling interns words, whose numbers depend
+        // on the order, and is left to one thread.
         let known = &*self;
-        let unknown = crew.cut(which, |which| {
+        let unknown = workers.cut(which, |which| {
             let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
             for &view in which {
                 views.get(view, &mut row);
@@ -188,9 +202,37 @@ impl Grams {
     }
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
+    #[inline]
     pub fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
         let grams = &self.threads[self.leader[thread]];
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
+    }
+
+    /// The shared states that a thread goes to when it pops a word with something unknown below.
+    fn pops(&self, thread: usize, pair: (u32, u32)) -> impl Iterator<Item = u32> {
+        let reactions = self.known_reactions(thread, pair).unwrap_or_default().iter();
+        reactions.filter_map(|reaction| match *reaction {
+            Reaction::Reveal(shared) => Some(shared),
+            Reaction::Become(..) => None,
+        })
+    }
+
+    /// Adds the threads, each the first of those interchangeable with it, that pop words with something unknown below in a
+    /// view, with these words.
+    pub fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
+        for thread in (0..view.len() - 1).filter(|&thread| !symmetry.repeats(view, thread)) {
+            if self.pops(thread, (view[0], view[thread + 1])).next().is_some() {
+                keys.push((self.leader[thread], view[thread + 1]));
+            }
+        }
+    }
+
+    /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
+    /// state that it goes to.
+    pub fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
+        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word) {
+            self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
+        }
     }
 
     /// How many words of a thread there are.
@@ -226,6 +268,7 @@ impl Grams {
     }
 
     fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) {
+        debug_assert!(!self.threads[leader].reacting.contains_key(&(shared, word)), "a pair is compiled once");
         let text = self.threads[leader].words[word as usize].word.clone();
         let mut reactions = Vec::new();
         for step in compiled.kind(leader).moves(shared, text[0]) {
@@ -274,12 +317,15 @@ impl Grams {
         number
     }
 
-    /// Notes a symbol below a word and below all that inherit it.
+    /// Notes a symbol below a word and below all that inherit it: a worklist along the edges between words. A word is entered
+    /// once for each symbol, so cycles of overwrites end.
     fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
+        debug_assert!(self.is_open(&self.threads[leader].words[word as usize].word), "nothing lies below a short word");
         let mut work = vec![word];
         while let Some(word) = work.pop() {
             let grams = &mut self.threads[leader];
             let info = &grams.words[word as usize];
+            debug_assert_eq!(info.below.len(), info.revealed.len(), "each symbol below reveals one word");
             if !info.below.contains(&symbol) {
                 let under: Vec<_> = info.word[1..].iter().copied().chain([symbol]).collect();
                 let revealed = grams.intern(&under);
@@ -287,7 +333,7 @@ impl Grams {
                 info.below.push(symbol);
                 info.revealed.push(revealed);
                 work.extend(&info.heirs);
-                self.fresh.push(Fresh { thread: leader, word, revealed });
+                self.facts.push(Fact { thread: leader, word, revealed });
             }
         }
     }

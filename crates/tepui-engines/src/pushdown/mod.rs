@@ -1,17 +1,18 @@
 //! What every engine for pushdown models stands on.
 
-pub mod abstraction;
 pub mod compiled;
 pub mod evidence;
 pub mod finite_context;
 pub mod generators;
 pub mod grams;
-pub mod obligations;
+pub mod least_set;
+pub mod lemma;
 pub mod observed;
+pub mod prefilter;
 pub mod returns;
 pub mod shorten;
+pub mod stack_views;
 pub mod stacks;
-pub mod suspects;
 pub mod system;
+pub mod top_views;
 pub mod trace;
-pub mod waiting;

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use tepui_cert::Trace;
+use tepui_cert::pushdown::Trace;
 use tepui_core::{Budget, Evidence, Stop};
 use tepui_model::pushdown::Symbol;
 
-use super::abstraction::Reached;
 use super::compiled::Compiled;
 use super::evidence::certified;
 use super::generators::{GeneratorTest, Pairs};
+use super::least_set::Reached;
 use super::stacks::Stacks;
-use super::system::{Locals as _, Pushdown};
-use super::trace::{Found, trace};
-use crate::crew::Crew;
+use super::system::Pushdown;
+use super::trace::trace;
+use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
-use crate::system::{Observed, System};
+use crate::system::{Observed, PathStep, System, Traced};
+use crate::workers::Workers;
 
 /// A pushdown model, whose threads keep their places, and its views of some depth.
 pub struct ObservedPushdown {
@@ -30,8 +30,7 @@ pub struct ObservedPushdown {
 
 #[derive(Default)]
 struct Words {
-    number: FxHashMap<Vec<Symbol>, u32>,
-    words: Vec<Vec<Symbol>>,
+    words: Interner<Vec<Symbol>>,
     /// For each stack the number of its word.
     of: Vec<u32>,
 }
@@ -68,37 +67,40 @@ impl System for ObservedPushdown {
         self.system.initial()
     }
 
-    fn knows(&self, row: &[u32]) -> bool {
-        self.system.knows(row)
+    fn is_interned(&self, row: &[u32]) -> bool {
+        self.system.is_interned(row)
     }
 
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        self.system.learn(row, budget)
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        self.system.intern(row, budget)
     }
 
     #[inline]
     fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
         self.system.steps(thread, row, next, found)
     }
+
+    fn bytes(&self) -> u64 {
+        let words = |words: &Words| words.of.len() * 4 + words.words.len() * (96 + 8 * self.depth);
+        self.system.bytes() + self.words.iter().map(words).sum::<usize>() as u64
+    }
 }
 
 impl Observed for ObservedPushdown {
+    type Proof = Evidence;
+
     fn view_fields(&self) -> Vec<u32> {
         self.fields()
     }
 
-    fn look(&mut self) {
+    fn prepare(&mut self, _: &mut Budget) -> Result<(), Stop> {
         for (kind, words) in self.words.iter_mut().enumerate() {
             for stack in words.of.len()..self.system.locals.count(kind) {
                 let word = self.system.locals.word(kind, stack as u32, self.depth);
-                let next = words.words.len() as u32;
-                let number = *words.number.entry(word.clone()).or_insert(next);
-                if number == next {
-                    words.words.push(word);
-                }
-                words.of.push(number);
+                words.of.push(words.words.intern(word));
             }
         }
+        Ok(())
     }
 
     fn view(&self, row: &[u32], view: &mut [u32]) {
@@ -114,7 +116,7 @@ impl Observed for ObservedPushdown {
 
     fn violates(&self, property: usize, view: &[u32]) -> bool {
         let compiled = &self.system.compiled;
-        let top = |thread: usize| self.words[compiled.kind_of[thread]].words[view[thread + 1] as usize][0];
+        let top = |thread: usize| self.words[compiled.kind_of[thread]].words[view[thread + 1]][0];
         compiled.model.properties()[property].forbids(compiled.shared(view[0]), top)
     }
 
@@ -124,38 +126,31 @@ impl Observed for ObservedPushdown {
         states: usize,
         exhausted: bool,
         violated: &[bool],
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].number.get(word).copied();
+        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].words.get(word);
         let reached = Reached { views: reached, states, depth: self.depth, number: &number };
-        let evidence = self.test.run(compiled, symmetry, reached, exhausted, crew, budget)?;
+        let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
             self.test.nothing_new_will_come()?;
         }
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn trace(&self, property: usize, path: &[(usize, Vec<u32>)], budget: &mut Budget) -> Result<Trace, Stop> {
-        let Pushdown { compiled, locals, symmetry } = &self.system;
-        let found = |&(thread, ref row): &(usize, Vec<u32>)| {
-            let mut stack = locals.word(compiled.kind_of[thread], row[thread + 1], usize::MAX);
-            stack.pop();
-            stack.reverse();
-            Found { thread, shared: compiled.shared(row[0]), stack }
-        };
-        Ok(trace(&compiled.model, property, symmetry, path.iter().map(found).collect(), budget)?.into())
-    }
-
-    fn list(&self, views: &PackedSet, violating: bool, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word as usize].clone();
+        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word].clone();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
+}
 
-    fn bytes(&self) -> u64 {
-        let words = |words: &Words| words.of.len() * 4 + words.words.len() * (96 + 8 * self.depth);
-        self.system.locals.bytes() + self.words.iter().map(words).sum::<usize>() as u64
+impl Traced for ObservedPushdown {
+    type Trace = Trace;
+
+    fn trace(&self, property: usize, initial: &[u32], path: &[PathStep], budget: &mut Budget) -> Result<Trace, Stop> {
+        let Pushdown { compiled, symmetry, .. } = &self.system;
+        trace(&compiled.model, property, symmetry, self.system.real_steps(initial, path), budget)
     }
 }

@@ -70,6 +70,7 @@ impl Stacks {
     }
 
     /// The top of a stack.
+    #[inline]
     pub fn top(&self, kind: usize, stack: u32) -> Symbol {
         Symbol(self.kinds[kind].nodes[stack as usize].top)
     }
@@ -125,7 +126,7 @@ impl Locals for Stacks {
         tree.places.get(&from).map(|&(start, end)| &tree.results[start as usize..end as usize])
     }
 
-    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), _: &mut Budget) -> Result<(), Stop> {
+    fn intern_results(&mut self, rules: &Kind, kind: usize, from: (u32, u32), _: &mut Budget) -> Result<(), Stop> {
         let tree = &mut self.kinds[kind];
         let Node { top, rest } = tree.nodes[from.1 as usize];
         let start = tree.results.len() as u32;

@@ -20,11 +20,11 @@ pub trait Locals: Send + Sync {
     /// The local of a kind that holds just this stack, given top first with the marker at the end.
     fn initial(&mut self, kind: usize, stack: &[Symbol]) -> u32;
 
-    /// What a thread of a kind can make of a shared state and its local, if it has been learned.
+    /// What a thread of a kind can make of a shared state and its local, if it is interned.
     fn results(&self, kind: usize, from: (u32, u32)) -> Option<&[(u32, u32)]>;
 
-    /// Learns what a thread of a kind can make of a shared state and its local.
-    fn learn(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop>;
+    /// Works out what a thread of a kind can make of a shared state and its local.
+    fn intern_results(&mut self, rules: &Kind, kind: usize, from: (u32, u32), budget: &mut Budget) -> Result<(), Stop>;
 
     /// The tops of the stacks in a local.
     fn tops(&self, kind: usize, local: u32) -> &[u32];
@@ -81,15 +81,15 @@ impl<L: Locals> System for Pushdown<L> {
         row
     }
 
-    fn knows(&self, row: &[u32]) -> bool {
+    fn is_interned(&self, row: &[u32]) -> bool {
         let locals = self.compiled.kind_of.iter().zip(&row[1..]);
         locals.into_iter().all(|(&kind, &local)| self.locals.results(kind, (row[0], local)).is_some())
     }
 
-    fn learn(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
         for (&kind, &local) in self.compiled.kind_of.iter().zip(&row[1..]) {
             if self.locals.results(kind, (row[0], local)).is_none() {
-                self.locals.learn(&self.compiled.kinds[kind], kind, (row[0], local), budget)?;
+                self.locals.intern_results(&self.compiled.kinds[kind], kind, (row[0], local), budget)?;
             }
         }
         Ok(())
@@ -109,9 +109,13 @@ impl<L: Locals> System for Pushdown<L> {
             next.clear();
             next.extend_from_slice(row);
             (next[0], next[thread + 1]) = (shared, local);
-            let place = self.symmetry.settle(next, thread);
+            let place = self.symmetry.canonicalise_at(next, thread);
             found(next, place);
         }
         !results.is_empty()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.locals.bytes()
     }
 }

@@ -6,10 +6,10 @@ use tepui_model::pushdown::{Model, Property, Shared, State, Symbol};
 
 use super::stacks::Stacks;
 use super::system::Pushdown;
-use crate::explorer::Explorer;
 use crate::symmetry::Symmetry;
+use crate::system::PathStep;
 
-/// A step as an engine knows it: the thread, and what it makes of the shared state and its stack (from bottom to top).
+/// A step as an engine finds it: the thread, and what it makes of the shared state and its stack (from bottom to top).
 pub struct Found {
     /// The thread.
     pub thread: usize,
@@ -64,24 +64,18 @@ fn renaming(model: &Model, property: &Property, symmetry: &Symmetry, steps: &[Fo
     pattern.map_or_else(|| (0..tops.len()).collect(), |pattern| symmetry.renaming(pattern, top))
 }
 
-impl Explorer<Pushdown<Stacks>> {
-    /// The steps of a path, in real threads. A step is given as the place of its thread before it, the place
-    /// afterwards, and the number of the state afterwards.
-    pub fn real_steps(&self, path: &[(usize, usize, u32)]) -> Vec<Found> {
-        let Pushdown { compiled, locals, symmetry } = &self.system;
-        let row_of = |state: u32| {
-            let mut row = vec![0; self.states.width()];
-            self.states.get(state, &mut row);
-            row
-        };
-        let rows: Vec<_> = path.iter().map(|&(before, after, state)| (before, after, row_of(state))).collect();
-        let (threads, _) = symmetry.real_threads(&row_of(0), &rows);
-        let found = |(thread, (_, after, row)): (usize, &(usize, usize, Vec<u32>))| {
-            let mut stack = locals.word(compiled.kind_of[thread], row[after + 1], usize::MAX);
-            stack.pop();
-            stack.reverse();
-            Found { thread, shared: compiled.shared(row[0]), stack }
-        };
-        threads.into_iter().zip(&rows).map(found).collect()
+impl Pushdown<Stacks> {
+    /// The steps of a path from a state, in real threads.
+    pub fn real_steps(&self, initial: &[u32], path: &[PathStep]) -> Vec<Found> {
+        let (threads, _) = self.symmetry.real_threads(initial, path);
+        threads.into_iter().zip(path).map(|(thread, step)| self.found(thread, step.after, &step.row)).collect()
+    }
+
+    /// The step of a thread that leads to a state, in which its stack is at a place.
+    pub fn found(&self, thread: usize, place: usize, row: &[u32]) -> Found {
+        let mut stack = self.locals.word(self.compiled.kind_of[thread], row[place + 1], usize::MAX);
+        stack.pop();
+        stack.reverse();
+        Found { thread, shared: self.compiled.shared(row[0]), stack }
     }
 }

@@ -437,9 +437,9 @@ fn automaton(language: &Language, length: u32, direction: Direction, reads_all: 
             if next == NONE {
                 continue;
             }
-            let fresh = order.len() as u32;
-            let number = *numbers.entry(next).or_insert(fresh);
-            if number == fresh {
+            let fact = order.len() as u32;
+            let number = *numbers.entry(next).or_insert(fact);
+            if number == fact {
                 order.push(next);
             }
             edges.push((action, number));

@@ -27,7 +27,7 @@ macro_rules! entries {
         pub(crate) static KINDS: &[&Entry] = &[$(&$kind::ENTRY),*];
 
         /// The models of each kind, to be built in code.
-        pub mod models {
+        pub(crate) mod models {
             pub use tepui_model::{$($kind),*};
         }
     };

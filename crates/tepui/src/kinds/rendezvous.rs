@@ -15,10 +15,10 @@ use tepui_core::{
     Budget, Deferred, Engine, Limit, Member, Notes, Outcome, Portfolio, Query, Reason, Stop, Story, Translated, WayBack,
 };
 use tepui_engines::closure::{self, Closure};
-use tepui_engines::crew::{Cores, Pooled};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::rendezvous::product::{Product, product, product_unless};
 use tepui_engines::rendezvous::{Rendezvous, approximate};
+use tepui_engines::workers::{Cores, Pooled};
 use tepui_lang::rendezvous::{Parsed, print_query, print_rpds, read_rpds, read_spade};
 use tepui_model::Digest;
 use tepui_model::rendezvous::{Action, Model, Property, State, Target, Thread};

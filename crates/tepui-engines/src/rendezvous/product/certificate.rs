@@ -9,7 +9,8 @@ use tepui_cert::pushdown::{Certificate, Lemma, LemmaThread, Rows};
 use tepui_cert::rendezvous::{Forbidden, Frame, Views};
 use tepui_model::rendezvous::{Model, Observers, Property, Symbol};
 
-use super::{Numbered, Product};
+use super::Product;
+use crate::interner::Interner;
 
 /// The number of the phase `Run`.
 const RUN: u32 = 0;
@@ -24,7 +25,7 @@ impl Product {
         let mut threads: Vec<_> =
             (0..self.frames.len()).map(|thread| Frames::new(self, system, &claimed, thread)).collect();
         let lemmas = proof.lemmas.iter().map(|lemma| translated(&mut threads, lemma)).collect::<Option<_>>()?;
-        let frames = threads.into_iter().map(|frames| frames.listed.list).collect();
+        let frames = threads.into_iter().map(|frames| frames.listed.into_items()).collect();
         Some(Views { model: system.digest(), claims: claims.collect(), frames, lemmas })
     }
 }
@@ -35,7 +36,7 @@ struct Frames<'a> {
     thread: usize,
     /// Which of the automata belong to properties that are proved.
     columns: Vec<usize>,
-    listed: Numbered<Frame>,
+    listed: Interner<Frame>,
 }
 
 impl<'a> Frames<'a> {
@@ -44,7 +45,7 @@ impl<'a> Frames<'a> {
         let kept = Observers::new(claimed.iter().copied(), thread);
         let column = |set: &&_| all.sets().iter().position(|known| known == set);
         let columns = kept.sets().iter().filter_map(column).collect();
-        Self { product, thread, columns, listed: Numbered::default() }
+        Self { product, thread, columns, listed: Interner::default() }
     }
 
     fn word(&mut self, word: &[Symbol]) -> Option<Vec<Symbol>> {
@@ -60,7 +61,7 @@ impl<'a> Frames<'a> {
         };
         let place = &self.product.places[self.thread][below as usize];
         let nodes = self.columns.iter().map(|&column| place[column]).collect();
-        Some(Symbol(self.listed.number(Frame { control, symbol, nodes }) + 1))
+        Some(Symbol(self.listed.intern(Frame { control, symbol, nodes }) + 1))
     }
 }
 
@@ -68,7 +69,7 @@ fn translated(threads: &mut [Frames<'_>], lemma: &Lemma) -> Option<Lemma> {
     if lemma.threads.iter().any(|part| part.like.is_some()) {
         return None;
     }
-    let mut words: Vec<Numbered<Vec<Symbol>>> = threads.iter().map(|_| Numbered::default()).collect();
+    let mut words: Vec<Interner<Vec<Symbol>>> = threads.iter().map(|_| Interner::default()).collect();
     let mut numbers: Vec<BTreeMap<u32, u32>> = vec![BTreeMap::new(); threads.len()];
     let mut rows = BTreeSet::new();
     for row in lemma.views.iter().filter(|row| row[0] == RUN) {
@@ -78,7 +79,7 @@ fn translated(threads: &mut [Frames<'_>], lemma: &Lemma) -> Option<Lemma> {
                 Some(&number) => number,
                 None => {
                     let symbols = threads[thread].word(&lemma.threads[thread].words[word as usize])?;
-                    let number = words[thread].number(symbols);
+                    let number = words[thread].intern(symbols);
                     numbers[thread].insert(word, number);
                     number
                 }
@@ -98,7 +99,7 @@ fn translated(threads: &mut [Frames<'_>], lemma: &Lemma) -> Option<Lemma> {
             }
         }
         let below = below.into_iter().map(|(word, symbols)| (word, symbols.into_iter().collect())).collect();
-        parts.push(LemmaThread { like: None, words: words.list, below });
+        parts.push(LemmaThread { like: None, words: words.into_items(), below });
     }
     Some(Lemma { depth: lemma.depth, threads: parts, views })
 }

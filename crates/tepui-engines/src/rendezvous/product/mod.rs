@@ -20,10 +20,11 @@
 mod certificate;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::Hash;
 
 use tepui_model::pushdown::{self, Shared};
 use tepui_model::rendezvous::{Action, Control, Local, LocalSet, Model, Move, Nodes, Observers, Rule, Symbol, Thread};
+
+use crate::interner::Interner;
 
 /// A communicating system as a pushdown system, and the way back.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,8 +49,8 @@ pub fn product_unless(model: &Model, stop: &mut dyn FnMut() -> bool) -> Option<P
     for (number, thread) in model.threads().iter().enumerate() {
         thread.knows.iter().for_each(|action| needed[action.0 as usize].push(number));
     }
-    let mut build = Build { model, needed: &needed, phases: Numbered::default(), threads: Vec::new() };
-    build.phases.number(Phase::Run);
+    let mut build = Build { model, needed: &needed, phases: Interner::default(), threads: Vec::new() };
+    build.phases.intern(Phase::Run);
     for thread in 0..model.threads().len() {
         let built = build.thread(thread, stop)?;
         build.threads.push(built);
@@ -112,60 +113,37 @@ enum Frame {
     },
 }
 
-/// Things with numbers in the order in which they were found.
-struct Numbered<T> {
-    list: Vec<T>,
-    numbers: HashMap<T, u32>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { list: Vec::new(), numbers: HashMap::new() }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Numbered<T> {
-    fn number(&mut self, thing: T) -> u32 {
-        let next = self.list.len() as u32;
-        let number = *self.numbers.entry(thing.clone()).or_insert(next);
-        if number == next {
-            self.list.push(thing);
-        }
-        number
-    }
-}
-
 /// Where the automata can be that queries run over the stacks of one thread, with numbers.
 struct Places<'a> {
     observers: Observers<'a>,
-    numbered: Numbered<Nodes>,
+    numbered: Interner<Nodes>,
 }
 
 impl<'a> Places<'a> {
     fn of(model: &'a Model, thread: usize) -> Self {
-        Self { observers: Observers::new(model.properties(), thread), numbered: Numbered::default() }
+        Self { observers: Observers::new(model.properties(), thread), numbered: Interner::default() }
     }
 
     /// Where they are beneath the lowest symbol.
     fn ground(&mut self) -> u32 {
-        self.numbered.number(self.observers.ground())
+        self.numbered.intern(self.observers.ground())
     }
 
     /// Where they are above a symbol.
     fn above(&mut self, below: u32, symbol: Symbol) -> u32 {
-        let above = self.observers.above(&self.numbered.list[below as usize], symbol);
-        self.numbered.number(above)
+        let above = self.observers.above(&self.numbered[below], symbol);
+        self.numbered.intern(above)
     }
 
     fn meant(&self, set: &LocalSet, (control, symbol, below): (Control, Symbol, u32)) -> bool {
-        self.observers.meant(set, control, symbol, &self.numbered.list[below as usize])
+        self.observers.meant(set, control, symbol, &self.numbered[below])
     }
 }
 
 /// What has been built of one thread.
 #[derive(Default)]
 struct Built {
-    frames: Numbered<Frame>,
+    frames: Interner<Frame>,
     places: Vec<Nodes>,
     rules: Vec<pushdown::Rule>,
     origin: Vec<Option<u32>>,
@@ -176,7 +154,7 @@ struct Build<'a> {
     model: &'a Model,
     /// The threads that each action needs.
     needed: &'a [Vec<usize>],
-    phases: Numbered<Phase>,
+    phases: Interner<Phase>,
     threads: Vec<Built>,
 }
 
@@ -189,11 +167,11 @@ struct Builder<'a, 'b> {
     thread: usize,
     by_head: BTreeMap<(Control, Symbol), Vec<usize>>,
     places: Places<'a>,
-    phases: &'b mut Numbered<Phase>,
+    phases: &'b mut Interner<Phase>,
     built: Built,
     /// Phases of returning that have been entered, and frames that may come to light; each with each makes a rule.
-    returns: Numbered<(Control, u32)>,
-    unders: Numbered<(Symbol, u32)>,
+    returns: Interner<(Control, u32)>,
+    unders: Interner<(Symbol, u32)>,
 }
 
 impl<'a> Build<'a> {
@@ -211,19 +189,19 @@ impl<'a> Build<'a> {
             places: Places::of(self.model, thread),
             phases: &mut self.phases,
             built: Built::default(),
-            returns: Numbered::default(),
-            unders: Numbered::default(),
+            returns: Interner::default(),
+            unders: Interner::default(),
         };
         builder.start();
         builder.expand(stop)?;
         builder.observe(stop)?;
-        Some(Built { places: builder.places.numbered.list, ..builder.built })
+        Some(Built { places: builder.places.numbered.into_items(), ..builder.built })
     }
 
     fn finish(self) -> Product {
         let Self { model, phases, threads, .. } = self;
-        let shared = pushdown::Names::List(unique(phases.list.iter().map(|phase| phase_name(model, *phase, &phases))));
-        let bad: HashMap<usize, u32> = (phases.list.iter().zip(0..))
+        let shared = pushdown::Names::List(unique(phases.iter().map(|phase| phase_name(model, *phase, &phases))));
+        let bad: HashMap<usize, u32> = (phases.iter().zip(0..))
             .filter_map(|(phase, number)| match phase {
                 Phase::Bad { property } => Some((*property, number)),
                 _ => None,
@@ -243,11 +221,11 @@ impl<'a> Build<'a> {
         for (built, thread) in threads.into_iter().zip(model.threads()) {
             parts.push(pushdown::Thread {
                 name: thread.name.clone(),
-                symbols: unique(built.frames.list.iter().map(|frame| frame_name(thread, *frame))),
+                symbols: unique(built.frames.iter().map(|frame| frame_name(thread, *frame))),
                 rules: built.rules,
             });
             origin.push(built.origin);
-            frames.push(built.frames.list);
+            frames.push(built.frames.into_items());
             places.push(built.places);
         }
         match pushdown::Model::new(shared, parts, init, properties) {
@@ -261,7 +239,7 @@ impl Builder<'_, '_> {
     /// Asks, once in a while, whether to stop: then there is nothing.
     fn go_on(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<()> {
         const ASK_EVERY: usize = 4_096;
-        let size = self.built.rules.len() + self.built.frames.list.len();
+        let size = self.built.rules.len() + self.built.frames.len();
         if size < self.asked + ASK_EVERY {
             return Some(());
         }
@@ -270,11 +248,11 @@ impl Builder<'_, '_> {
     }
 
     fn frame(&mut self, frame: Frame) -> u32 {
-        self.built.frames.number(frame) + 1
+        self.built.frames.intern(frame) + 1
     }
 
     fn under(&mut self, symbol: Symbol, below: u32) -> u32 {
-        self.unders.number((symbol, below));
+        self.unders.intern((symbol, below));
         self.frame(Frame::Under(symbol, below))
     }
 
@@ -298,8 +276,8 @@ impl Builder<'_, '_> {
         let (mut frames, mut pairs) = (0, (0, 0));
         loop {
             self.go_on(stop)?;
-            if frames < self.built.frames.list.len() {
-                let frame = self.built.frames.list[frames];
+            if frames < self.built.frames.len() {
+                let frame = self.built.frames[frames as u32];
                 frames += 1;
                 match frame {
                     Frame::Top(control, symbol, below) => {
@@ -308,20 +286,20 @@ impl Builder<'_, '_> {
                     }
                     Frame::Under(..) => {}
                     Frame::Writing { rule, left, below } => {
-                        let phase = self.phases.number(Phase::Writing { thread: self.thread });
+                        let phase = self.phases.intern(Phase::Writing { thread: self.thread });
                         self.write((phase, frame), (rule, left), below, None);
                     }
                 }
                 continue;
             }
-            let (returns, unders) = (self.returns.list.len(), self.unders.list.len());
+            let (returns, unders) = (self.returns.len(), self.unders.len());
             if pairs == (returns, unders) {
                 return Some(());
             }
             for r in 0..returns {
                 self.go_on(stop)?;
                 for u in if r < pairs.0 { pairs.1 } else { 0 }..unders {
-                    self.come_to_light(self.returns.list[r], self.unders.list[u]);
+                    self.come_to_light(self.returns[r as u32], self.unders[u as u32]);
                 }
             }
             pairs = (returns, unders);
@@ -329,20 +307,20 @@ impl Builder<'_, '_> {
     }
 
     fn come_to_light(&mut self, (control, next): (Control, u32), (symbol, below): (Symbol, u32)) {
-        let phase = self.phases.number(Phase::Returning { thread: self.thread, control, next });
+        let phase = self.phases.intern(Phase::Returning { thread: self.thread, control, next });
         let top = self.frame(Frame::Top(control, symbol, below));
         self.add((phase, Frame::Under(symbol, below)), next, pushdown::Action::Overwrite(Symbol(top)), None);
     }
 
     /// The phases before and after a rule.
     fn phases_of(&mut self, rule: &Rule) -> (u32, u32) {
-        let run = self.phases.number(Phase::Run);
+        let run = self.phases.intern(Phase::Run);
         let Some(action) = rule.action else { return (run, run) };
         let needed = &self.needed[action.0 as usize];
         let place = needed.iter().position(|&thread| thread == self.thread).unwrap_or(0);
         let mut phase = |moved: usize| match moved == 0 || moved == needed.len() {
             true => run,
-            false => self.phases.number(Phase::Meeting { action, moved }),
+            false => self.phases.intern(Phase::Meeting { action, moved }),
         };
         (phase(place), phase(place + 1))
     }
@@ -362,9 +340,9 @@ impl Builder<'_, '_> {
             rule.right.iter().copied().chain(rule.top.is_bottom().then_some(Symbol::BOTTOM)).take(left).collect();
         let (to, action) = match *word.as_slice() {
             [] => {
-                self.returns.number((rule.to, after));
+                self.returns.intern((rule.to, after));
                 let phase = Phase::Returning { thread: self.thread, control: rule.to, next: after };
-                (self.phases.number(phase), pushdown::Action::Pop)
+                (self.phases.intern(phase), pushdown::Action::Pop)
             }
             [symbol] => (after, pushdown::Action::Overwrite(Symbol(self.frame(Frame::Top(rule.to, symbol, below))))),
             [.., lower] => {
@@ -373,7 +351,7 @@ impl Builder<'_, '_> {
                 let (to, top) = match left {
                     2 => (after, Frame::Top(rule.to, word[0], above)),
                     _ => {
-                        let phase = self.phases.number(Phase::Writing { thread: self.thread });
+                        let phase = self.phases.intern(Phase::Writing { thread: self.thread });
                         (phase, Frame::Writing { rule: number, left: left - 1, below: above })
                     }
                 };
@@ -401,14 +379,14 @@ impl Builder<'_, '_> {
             }
             let Some(place) = asked.iter().position(|&thread| thread == self.thread) else { continue };
             let mut phase = |threads: usize| {
-                self.phases.number(match threads {
+                self.phases.intern(match threads {
                     0 => Phase::Run,
                     _ if threads == asked.len() => Phase::Bad { property },
                     _ => Phase::Seen { property, target, threads },
                 })
             };
             let (from, to) = (phase(place), phase(place + 1));
-            for frame in self.built.frames.list.clone() {
+            for frame in self.built.frames.iter().copied().collect::<Vec<_>>() {
                 let Frame::Top(control, symbol, below) = frame else { continue };
                 let meant = |set: &LocalSet| self.places.meant(set, (control, symbol, below));
                 if locals[self.thread].as_ref().is_none_or(meant) {
@@ -426,12 +404,12 @@ fn targets(model: &Model) -> impl Iterator<Item = (usize, usize)> + use<> {
     counts.into_iter().enumerate().flat_map(|(property, count)| (0..count).map(move |target| (property, target)))
 }
 
-fn phase_name(model: &Model, phase: Phase, phases: &Numbered<Phase>) -> String {
+fn phase_name(model: &Model, phase: Phase, phases: &Interner<Phase>) -> String {
     match phase {
         Phase::Run => "run".to_owned(),
         Phase::Meeting { action, moved } => format!("{}@{moved}", model.action_name(Some(action))),
         Phase::Returning { thread, control, next } => {
-            let next = phases.list.get(next as usize).map_or(String::new(), |next| phase_name(model, *next, phases));
+            let next = phases.iter().nth(next as usize).map_or(String::new(), |next| phase_name(model, *next, phases));
             let thread = &model.threads()[thread];
             format!("return@{}@{}@{next}", thread.name, thread.control_name(control))
         }

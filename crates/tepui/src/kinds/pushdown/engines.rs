@@ -8,14 +8,14 @@ use tepui_core::{
 };
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
-use tepui_engines::crew::{Cores, Crew, Pooled};
 use tepui_engines::delays::{self, Delays};
-use tepui_engines::pushdown::abstraction::{Abstraction, Fence};
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context_within;
 use tepui_engines::pushdown::generators::Pairs;
+use tepui_engines::pushdown::least_set::{Fence, LeastInductiveSet};
 use tepui_engines::pushdown::observed::ObservedPushdown;
 use tepui_engines::symmetry::Symmetry;
+use tepui_engines::workers::{Cores, Pooled, Workers};
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Symbol};
 
@@ -294,8 +294,8 @@ pub(super) fn omitted(model: &Model, matching: &Matching, budget: &mut Budget) -
     let stop = || budget.clone().look().is_err();
     let compiled = &Compiled::new_unless(model, &stop)?;
     let none = Symmetry::none(compiled.threads());
-    let mut views = Abstraction::new(compiled, &none, 1);
-    if views.fixpoint(usize::MAX, Fence::Open, &Crew::of(Cores::new(1)), budget).is_err() {
+    let mut views = LeastInductiveSet::new(compiled, &none, 1);
+    if views.fixpoint(usize::MAX, Fence::Open, &Workers::of(Cores::new(1)), budget).is_err() {
         return None; // A limit ends the run that follows as well.
     }
     let omitted = |&(thread, word, revealed): &(usize, &[Symbol], Symbol)| {

@@ -3,22 +3,18 @@
 //! The search keeps no parents, and its order has nothing to do with contexts. So the states that it stored are walked
 //! once more, context by context: from all states that the last context reached for the first time, each thread runs
 //! as far as stored states go. A *place* of the walk is a state and the thread that moved last. Places are found in
-//! waves, on all threads of the crew, and kept wave by wave, in order; nothing else is. The way back looks for the first
+//! waves, shared by all workers, and kept wave by wave, in order; nothing else is. The way back looks for the first
 //! place of the wave before from which a step leads on. What the search did not store may allow a shorter way: the result
 //! is an upper bound, and exact where all states are stored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_core::{Budget, Stop};
-use tepui_model::pushdown::Property;
 
 use crate::bits::Bits;
 use crate::explorer::Explorer;
 use crate::packed::Batch;
-use crate::pushdown::stacks::Stacks;
-use crate::pushdown::suspects::Suspects;
-use crate::pushdown::system::Pushdown;
-use crate::system::System as _;
+use crate::system::{PathStep, System};
 
 /// A state, and the place there of the thread that moved last, or that is to move.
 type Place = (u32, u16);
@@ -28,14 +24,13 @@ const MOVES_AT_ONCE: usize = 1 << 15;
 /// Places compared with the property before limits are looked at: a property may have thousands of patterns.
 const PLACES_AT_ONCE: usize = 1 << 13;
 
-/// A path to a violation of a property: for each step the place of its thread before and afterwards, and the state
-/// afterwards. The error is a limit, or that there is no violation.
-pub fn fewest_contexts(
-    explorer: &Explorer<Pushdown<Stacks>>,
-    property: usize,
+/// A path from the initial state to one that is a violation. The error is a limit, or that there is none.
+pub fn fewest_contexts<S: System>(
+    explorer: &Explorer<S>,
+    is_violation: impl Fn(&[u32]) -> bool + Sync,
     budget: &mut Budget,
-) -> Result<Vec<(usize, usize, u32)>, Stop> {
-    let mut walk = Walk::new(explorer, property);
+) -> Result<Vec<PathStep>, Stop> {
+    let mut walk = Walk::new(explorer, is_violation);
     if walk.violates(0, &mut vec![0; explorer.states.width()]) {
         return Ok(Vec::new());
     }
@@ -63,10 +58,9 @@ struct Context {
     waves: Vec<Vec<Place>>,
 }
 
-struct Walk<'a> {
-    explorer: &'a Explorer<Pushdown<Stacks>>,
-    property: &'a Property,
-    suspects: Suspects,
+struct Walk<'a, S, V> {
+    explorer: &'a Explorer<S>,
+    is_violation: V,
     contexts: Vec<Context>,
     /// The places found.
     visited: Bits,
@@ -74,16 +68,13 @@ struct Walk<'a> {
     entered: Vec<AtomicBool>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(explorer: &'a Explorer<Pushdown<Stacks>>, property: usize) -> Self {
+impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
+    fn new(explorer: &'a Explorer<S>, is_violation: V) -> Self {
         let (states, mut visited) = (explorer.states.len(), Bits::new(explorer.system.threads(), 0));
         visited.grow(states);
         let mut entered = Vec::new();
         entered.resize_with(states, AtomicBool::default);
-        let Pushdown { compiled, symmetry, .. } = &explorer.system;
-        let property = &compiled.model.properties()[property];
-        let suspects = Suspects::of(compiled, symmetry, std::slice::from_ref(property));
-        Self { explorer, property, suspects, contexts: Vec::new(), visited, entered }
+        Self { explorer, is_violation, contexts: Vec::new(), visited, entered }
     }
 
     /// Where threads come to with the first step of a context.
@@ -92,7 +83,7 @@ impl<'a> Walk<'a> {
         for seeds in seeds.chunks(self.seeds_at_once()) {
             // A thread that came to a seed itself has run on.
             let has_moved = |&(seed, mover): &Place| self.visited.has(seed, usize::from(mover));
-            let moves = self.explorer.crew.cut(seeds, |seeds| {
+            let moves = self.explorer.workers.cut(seeds, |seeds| {
                 let moves = self.moves(seeds).filter(|place| !has_moved(place));
                 moves.collect::<Vec<_>>()
             });
@@ -120,9 +111,9 @@ impl<'a> Walk<'a> {
 
     /// Makes moves; adds lists of the places that were not found before.
     fn make(&self, moves: &[Place], parts: &mut Vec<Vec<Place>>, budget: &mut Budget) -> Result<(), Stop> {
-        let Explorer { system, states, crew, .. } = self.explorer;
+        let Explorer { system, states, workers, .. } = self.explorer;
         for moves in moves.chunks(MOVES_AT_ONCE) {
-            parts.extend(crew.cut(moves, |moves| {
+            parts.extend(workers.cut(moves, |moves| {
                 let (mut row, mut next) = (vec![0; states.width()], Vec::new());
                 let (mut batch, mut places) = (Batch::default(), Vec::new());
                 for &(state, mover) in moves {
@@ -142,13 +133,13 @@ impl<'a> Walk<'a> {
 
     fn in_order(&self, parts: Vec<Vec<Place>>) -> Vec<Place> {
         let key = |&(state, place): &Place| u64::from(state) << 16 | u64::from(place);
-        self.explorer.crew.sorted(parts, key, |one, other| one == other)
+        self.explorer.workers.sorted(parts, key, |one, other| one == other)
     }
 
     /// Adds the states of a wave that are new to those from which the next context starts; returns the first violation.
     fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>, budget: &mut Budget) -> Result<Option<u32>, Stop> {
         for wave in wave.chunks(PLACES_AT_ONCE) {
-            let parts = self.explorer.crew.cut(wave, |places| {
+            let parts = self.explorer.workers.cut(wave, |places| {
                 let new = places.iter().map(|place| place.0);
                 let new: Vec<_> =
                     new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
@@ -166,16 +157,14 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    /// Whether a state violates the property; `row` is room for it.
+    /// Whether a state is a violation; `row` is room for it.
     fn violates(&self, state: u32, row: &mut [u32]) -> bool {
-        let Explorer { system, states, .. } = self.explorer;
-        states.get(state, row);
-        (1..row.len()).for_each(|field| row[field] = system.tops(field - 1, row[field])[0]);
-        self.suspects.include(row) && system.compiled.violates(self.property, &system.symmetry, row)
+        self.explorer.states.get(state, row);
+        (self.is_violation)(row)
     }
 
     /// The way to a state that the last context came to.
-    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<(usize, usize, u32)>, Stop> {
+    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<PathStep>, Stop> {
         let mut path = Vec::new();
         for Context { seeds, waves } in self.contexts.iter().rev() {
             let found = waves.iter().enumerate().find_map(|(wave, places)| Some((wave, first_place(places, state)?)));
@@ -186,7 +175,8 @@ impl<'a> Walk<'a> {
                     _ => self.leading_to(to, &waves[wave - 1], budget)?,
                 };
                 let from = from.ok_or_else(lost)?;
-                path.push((usize::from(from.1), usize::from(to.1), to.0));
+                let (before, after) = (usize::from(from.1), usize::from(to.1));
+                path.push(PathStep { before, after, row: self.explorer.row(to.0) });
                 to = from;
             }
             state = to.0;
@@ -208,11 +198,11 @@ impl<'a> Walk<'a> {
 
     /// The first of some moves that leads to a place.
     fn leading_to(&self, (to, place): Place, moves: &[Place], budget: &mut Budget) -> Result<Option<Place>, Stop> {
-        let Explorer { system, states, crew, .. } = self.explorer;
+        let Explorer { system, states, workers, .. } = self.explorer;
         let mut target = vec![0; states.width()];
         states.get(to, &mut target);
         for moves in moves.chunks(MOVES_AT_ONCE) {
-            let found = crew.cut(moves, |moves| {
+            let found = workers.cut(moves, |moves| {
                 let (mut row, mut next) = (vec![0; states.width()], Vec::new());
                 moves.iter().copied().find(|&(state, mover)| {
                     let mut leads = false;

@@ -1,7 +1,7 @@
 //! The threads that share one exploration.
 //!
-//! Work is cut into pieces whose number and order depend on the model alone; whoever takes a piece, the results are
-//! put together in the order of the pieces. So the number of threads changes nothing but the time.
+//! Work is cut into chunks whose number and order depend on the model alone; whoever takes a chunk, the results are
+//! put together in the order of the chunks. So the number of threads changes nothing but the time.
 
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Decorator, Engine, Evidence, Round, Stop};
@@ -13,18 +13,18 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, Paral
 pub struct Cores {
     /// The number of threads.
     pub threads: usize,
-    /// The number of states that are one piece of work. Less is not shared.
-    pub grain: usize,
+    /// The number of states that are one chunk of work. Less is not shared.
+    pub chunk: usize,
 }
 
 impl Cores {
-    /// So many threads, and pieces that are worth the trouble.
+    /// So many threads, and chunks that are worth the trouble.
     pub fn new(threads: usize) -> Self {
-        Self { threads, grain: 1 << 9 }
+        Self { threads, chunk: 1 << 9 }
     }
 }
 
-/// An engine whose crews have threads of their own.
+/// An engine whose workers have threads of their own.
 pub struct Pooled<E> {
     engine: E,
     pool: Option<rayon::ThreadPool>,
@@ -72,27 +72,27 @@ impl<E: Engine> Decorator for Pooled<E> {
     }
 }
 
-/// The threads that share an exploration, the calling one among them.
+/// The threads that share an exploration, the calling one included.
 #[derive(Debug)]
-pub struct Crew {
+pub struct Workers {
     threads: usize,
-    grain: usize,
+    chunk: usize,
 }
 
-impl Crew {
-    /// A crew for a job that runs on these cores.
-    pub fn of(Cores { threads, grain }: Cores) -> Self {
-        Self { threads: threads.max(1), grain: grain.max(1) }
+impl Workers {
+    /// Workers for a job that runs on these cores.
+    pub fn of(Cores { threads, chunk }: Cores) -> Self {
+        Self { threads: threads.max(1), chunk: chunk.max(1) }
     }
 
-    /// The number of states that are one piece of work.
-    pub fn grain(&self) -> usize {
-        self.grain
+    /// The number of states that are one chunk of work.
+    pub fn chunk(&self) -> usize {
+        self.chunk
     }
 
     /// Whether work on so many states is shared.
     pub fn shares(&self, states: usize) -> bool {
-        self.threads > 1 && states > self.grain
+        self.threads > 1 && states > self.chunk
     }
 
     /// How many threads work.
@@ -100,22 +100,22 @@ impl Crew {
         self.threads
     }
 
-    /// Handles pieces of work; the results are in the order of the pieces.
-    pub fn map<T: Send, R: Send>(&self, pieces: Vec<T>, handle: impl Fn(T) -> R + Sync) -> Vec<R> {
-        match self.threads > 1 && pieces.len() > 1 {
-            true => pieces.into_par_iter().with_max_len(1).map(&handle).collect(),
-            false => pieces.into_iter().map(handle).collect(),
+    /// Handles chunks of work; the results are in the order of the chunks.
+    pub fn map<T: Send, R: Send>(&self, chunks: Vec<T>, handle: impl Fn(T) -> R + Sync) -> Vec<R> {
+        match self.threads > 1 && chunks.len() > 1 {
+            true => chunks.into_par_iter().with_max_len(1).map(&handle).collect(),
+            false => chunks.into_iter().map(handle).collect(),
         }
     }
 
-    /// Cuts a list into pieces of work and handles them.
+    /// Cuts a list into chunks of work and handles them.
     pub fn cut<T: Sync, R: Send>(&self, list: &[T], handle: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-        self.map(list.chunks(self.grain).collect(), handle)
+        self.map(list.chunks(self.chunk).collect(), handle)
     }
 
     /// The items of a list for which a condition holds.
     pub fn filter<T: Copy + Send + Sync>(&self, list: &[T], wanted: impl Fn(&T) -> bool + Sync) -> Vec<T> {
-        self.cut(list, |piece| piece.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
+        self.cut(list, |chunk| chunk.iter().copied().filter(&wanted).collect::<Vec<_>>()).concat()
     }
 
     /// Puts lists together in the order of their keys, without items that are the same as the one before.
@@ -137,7 +137,7 @@ impl Crew {
         key: impl Fn(&T) -> u64 + Sync,
         same: impl Fn(&T, &T) -> bool + Sync,
     ) -> Vec<Vec<T>> {
-        let worth_cutting = 16 * self.grain;
+        let worth_cutting = 16 * self.chunk;
         const RANGES: usize = 16;
         const SAMPLES: usize = 64 * RANGES;
         let sort = |mut items: Vec<T>| {
@@ -152,17 +152,17 @@ impl Crew {
         let mut samples: Vec<_> = lists.iter().flatten().step_by(count / SAMPLES + 1).map(&key).collect();
         samples.sort_unstable();
         let ends: [_; RANGES - 1] = std::array::from_fn(|range| samples[(range + 1) * samples.len() / RANGES]);
-        let pieces = lists.iter().flat_map(|list| list.chunks(worth_cutting)).collect();
-        let pieces = self.map(pieces, |piece: &[T]| {
-            let mut ranges: [_; RANGES] = std::array::from_fn(|_| Vec::with_capacity(piece.len() / RANGES * 2));
-            for item in piece {
+        let chunks = lists.iter().flat_map(|list| list.chunks(worth_cutting)).collect();
+        let chunks = self.map(chunks, |chunk: &[T]| {
+            let mut ranges: [_; RANGES] = std::array::from_fn(|_| Vec::with_capacity(chunk.len() / RANGES * 2));
+            for item in chunk {
                 let key = key(item);
                 ranges[ends.partition_point(|&end| end <= key)].push(*item);
             }
             ranges
         });
         let ranges = (0..RANGES).collect();
-        let take = |range: usize| pieces.iter().map(|piece| piece[range].as_slice()).collect::<Vec<_>>().concat();
+        let take = |range: usize| chunks.iter().map(|chunk| chunk[range].as_slice()).collect::<Vec<_>>().concat();
         let mut parts = self.map(ranges, |range| sort(take(range)));
         let mut last = None;
         for part in &mut parts {
@@ -192,8 +192,8 @@ mod tests {
                 expected.dedup_by_key(|item| item.0);
                 for threads in [1, 2, 3] {
                     let key = |&(number, rest): &(u32, u16)| u64::from(number) << 16 | u64::from(rest);
-                    let crew = Crew::of(Cores::new(threads));
-                    assert_eq!(crew.sorted(lists.clone(), key, |one, other| one.0 == other.0), expected);
+                    let workers = Workers::of(Cores::new(threads));
+                    assert_eq!(workers.sorted(lists.clone(), key, |one, other| one.0 == other.0), expected);
                 }
             }
         }

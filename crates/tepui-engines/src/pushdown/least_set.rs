@@ -5,21 +5,20 @@
 //! finite-state system with call-return pairs derived from the rules that really fire; with growing b it gets tighter;
 //! with b at least the height of every reachable stack it is exact.
 //!
-//! The fixpoint is computed in waves, without scanning anything twice: a pop that waits for what may come to light is
-//! woken when something new does.
+//! The fixpoint is computed in waves, without scanning anything twice: views watch the words that threads pop there, and are
+//! expanded again when something new is found below one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use tepui_cert::pushdown::{Lemma, Rows};
+use tepui_cert::pushdown::Lemma;
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
-use super::waiting::{Waiting, wake};
-use crate::crew::Crew;
+use super::lemma::lemma;
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
+use crate::watchers::Watchers;
+use crate::workers::Workers;
 
 /// Where a fixpoint computation may go.
 #[derive(Clone, Copy)]
@@ -55,30 +54,28 @@ pub enum Fixpoint {
 }
 
 /// The inductive set, under construction or complete.
-pub struct Abstraction<'a> {
+pub struct LeastInductiveSet<'a> {
     compiled: &'a Compiled,
     symmetry: &'a Symmetry,
     grams: Grams,
     start: Vec<u32>,
     views: PackedSet,
-    waiting: Waiting,
+    watchers: Watchers,
     /// For each thread and word, the number that the word has within the fence.
     outer: Vec<Vec<Option<u32>>>,
 }
 
 /// The most views that are expanded before the fence is looked at.
 const WAVE: usize = 1 << 13;
-/// The most rows of a certificate that are dealt with before limits are looked at.
-const ROWS_AT_ONCE: usize = 1 << 18;
 
-impl<'a> Abstraction<'a> {
+impl<'a> LeastInductiveSet<'a> {
     /// An empty set of views of the given depth, which is at least 1.
     pub fn new(compiled: &'a Compiled, symmetry: &'a Symmetry, depth: usize) -> Self {
         let (grams, start) = Grams::new(compiled, symmetry, depth);
         let threads = compiled.threads();
         let views = PackedSet::new((0..=threads).map(|field| if field == 0 { compiled.shared_count() } else { 1 }));
         let outer = vec![Vec::new(); threads];
-        Self { compiled, symmetry, grams, start, views, waiting: Waiting::default(), outer }
+        Self { compiled, symmetry, grams, start, views, watchers: Watchers::default(), outer }
     }
 
     /// Allows for symbols to lie below others, whether or not some rule puts them there. The depth must be 1.
@@ -93,16 +90,16 @@ impl<'a> Abstraction<'a> {
         &mut self,
         limit: usize,
         fence: Fence<'_>,
-        crew: &Crew,
+        workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Fixpoint, Stop> {
         let (mut batches, mut expanded, mut known) = (vec![Batch::default()], 0, 0);
         self.views.pack(&self.start, &mut batches[0]);
         loop {
-            self.views.add_all(batches, crew);
+            self.views.add_all(batches, workers);
             let new: Vec<_> = (known..self.views.len() as u32).collect();
             if let Fence::Reached(reached) = fence
-                && !self.all_within(&new, reached, crew)
+                && !self.all_within(&new, reached, workers)
             {
                 return Ok(Fixpoint::Escaped);
             }
@@ -112,19 +109,19 @@ impl<'a> Abstraction<'a> {
             known = self.views.len() as u32;
             let wave: Vec<_> = (expanded..self.views.len() as u32).take(WAVE).collect();
             expanded += wave.len() as u32;
-            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, crew, budget)?;
-            if wave.is_empty() && !self.grams.has_fresh() {
+            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, workers, budget)?;
+            if wave.is_empty() && !self.grams.has_facts() {
                 return Ok(Fixpoint::Complete);
             }
-            // The views of this wave see all that may lie below; those that were expanded before have to be told.
-            self.wake(crew, budget)?;
-            batches = crew.cut(&wave, |views| {
+            // The views of this wave are expanded with all that may lie below; those before them, again for what is new.
+            self.expand_again(workers, budget)?;
+            batches = workers.cut(&wave, |views| {
                 let mut batch = self.expand(views);
-                self.views.seal(&mut batch, crew);
+                self.views.seal(&mut batch, workers);
                 batch
             });
             budget.spend(batches.iter().map(|batch| batch.len() as u64).sum::<u64>() + wave.len() as u64)?;
-            self.waiting.note(wave);
+            self.watchers.add(wave);
         }
     }
 
@@ -137,12 +134,12 @@ impl<'a> Abstraction<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn into_lemma(self, crew: &Crew, budget: &mut Budget) -> Result<Lemma, Stop> {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, crew, budget)
+    pub fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, workers, budget)
     }
 
     /// Whether views, cut to the depth of a fence, are within.
-    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, crew: &Crew) -> bool {
+    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, workers: &Workers) -> bool {
         for thread in 0..self.outer.len() {
             for word in self.outer[thread].len() as u32..self.grams.word_count(thread) as u32 {
                 let word = self.grams.word(thread, word);
@@ -150,7 +147,7 @@ impl<'a> Abstraction<'a> {
             }
         }
         let (inner, fence) = (&*self, reached.views);
-        let within = crew.cut(views, |views| {
+        let within = workers.cut(views, |views| {
             let (mut row, mut batch) = (vec![0; fence.width()], Batch::default());
             for &view in views {
                 inner.views.get(view, &mut row);
@@ -160,7 +157,7 @@ impl<'a> Abstraction<'a> {
                         None => return false,
                     }
                 }
-                inner.symmetry.sort(&mut row);
+                inner.symmetry.canonicalise(&mut row);
                 fence.pack(&row, &mut batch);
             }
             fence.find_all(&batch).all(|number| number.is_some())
@@ -196,132 +193,30 @@ impl<'a> Abstraction<'a> {
     fn pack_step(&self, row: &[u32], thread: usize, to: (u32, u32), next: &mut [u32], batch: &mut Batch) {
         next.copy_from_slice(row);
         (next[0], next[thread + 1]) = to;
-        self.symmetry.settle(next, thread);
+        self.symmetry.canonicalise_at(next, thread);
         self.views.pack(next, batch);
     }
 
-    /// Tells the pops that waited of the symbols that were found below their words, and adds where they lead.
-    fn wake(&mut self, crew: &Crew, budget: &mut Budget) -> Result<(), Stop> {
-        let mut next = self.start.clone();
-        while let Some(fresh) = self.grams.next_fresh() {
-            let waiting = self.waiting.take(fresh, &self.grams, self.symmetry, &self.views, budget)?;
-            for views in waiting.chunks(WAVE) {
+    /// Expands again the views that pop words below which symbols were found, and adds where that leads.
+    fn expand_again(&mut self, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        let (mut row, mut next) = (self.start.clone(), self.start.clone());
+        while let Some(fact) = self.grams.next_fact() {
+            let (grams, symmetry) = (&self.grams, self.symmetry);
+            let watches = |view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
+            let watching = self.watchers.take(fact.key(), &self.views, budget, watches)?;
+            for views in watching.chunks(WAVE) {
                 let mut batch = Batch::default();
-                wake(fresh, views, &self.grams, self.symmetry, &self.views, |_, row, place, shared| {
-                    self.pack_step(row, place, (shared, fresh.revealed), &mut next, &mut batch);
-                });
+                for &view in views {
+                    self.views.get(view, &mut row);
+                    self.grams.pops_above(fact, symmetry, &row, |place, shared| {
+                        self.pack_step(&row, place, (shared, fact.revealed), &mut next, &mut batch);
+                    });
+                }
                 budget.spend(batch.len() as u64)?;
-                self.views.add_all(vec![batch], crew);
+                self.views.add_all(vec![batch], workers);
             }
-            self.waiting.keep(fresh, waiting);
+            self.watchers.put_back(fact.key(), watching);
         }
         Ok(())
-    }
-}
-
-/// How many views a set of orbits stands for.
-pub fn count(views: &PackedSet, symmetry: &Symmetry) -> u64 {
-    if symmetry.is_trivial() {
-        return views.len() as u64;
-    }
-    let mut row = vec![0; views.width()];
-    (0..views.len() as u32).fold(0, |sum: u64, view| {
-        views.get(view, &mut row);
-        sum.saturating_add(symmetry.orbit(&row))
-    })
-}
-
-/// Views and grams as a lemma of a certificate; `word` gives the number of the word that a thread's cell stands for. The
-/// views are given up to make room.
-pub fn lemma(
-    compiled: &Compiled,
-    symmetry: &Symmetry,
-    grams: &Grams,
-    views: PackedSet,
-    word: impl Fn(usize, u32) -> u32 + Sync,
-    crew: &Crew,
-    budget: &mut Budget,
-) -> Result<Lemma, Stop> {
-    let threads = compiled.threads();
-    let in_use: Vec<Vec<_>> =
-        (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
-    for all in (0..views.len() as u32).collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
-        crew.cut(all, |piece| {
-            let mut row = vec![0; threads + 1];
-            for &view in piece {
-                views.get(view, &mut row);
-                for thread in 0..threads {
-                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
-                    // Most words are in use already, and a look disturbs nobody.
-                    if !used.load(Ordering::Relaxed) {
-                        used.store(true, Ordering::Relaxed);
-                    }
-                }
-            }
-        });
-        budget.pass(all.len() as u64)?;
-    }
-    let mut used: Vec<Vec<Option<u32>>> = in_use
-        .iter()
-        .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
-        .collect();
-    let parts: Vec<_> = (0..threads).map(|thread| grams.lemma_thread(thread, &mut used[thread])).collect();
-    let renumber = |row: &mut [u32]| {
-        row[0] = compiled.shared(row[0]).0;
-        for thread in 0..threads {
-            let word = word(thread, row[thread + 1]);
-            row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
-        }
-        symmetry.sort(row);
-    };
-    let words = |thread: usize| parts[symmetry.leader(thread)].words.len().saturating_sub(1) as u32;
-    let shared = compiled.shared(compiled.shared_count() - 1).0;
-    let widths: Vec<_> =
-        [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
-    let views = sorted_rows(views, &widths, renumber, crew, budget)?;
-    Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
-}
-
-/// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
-fn sorted_rows(
-    views: PackedSet,
-    widths: &[u32],
-    renumber: impl Fn(&mut [u32]) + Sync,
-    crew: &Crew,
-    budget: &mut Budget,
-) -> Result<Rows, Stop> {
-    match views.into_words(widths, &renumber, crew) {
-        Ok(words) => {
-            budget.look()?;
-            let words = crew.sorted_parts(words, |&word| word, |one, other| one == other);
-            budget.look()?;
-            let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
-            let (mut rest, mut pieces) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
-            for part in &words {
-                let (cells, others) = rest.split_at_mut(part.len() * widths.len());
-                pieces.push((part, cells));
-                rest = others;
-            }
-            crew.map(pieces, |(words, cells): (&Vec<u64>, &mut [u32])| {
-                for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
-                    for (cell, &width) in row.iter_mut().zip(widths).rev() {
-                        *cell = (word & ((1 << width) - 1)) as u32;
-                        word >>= width;
-                    }
-                }
-            });
-            Ok(Rows::from_cells(widths.len(), cells))
-        }
-        Err(views) => {
-            let mut rows = Rows::with_capacity(widths.len(), views.len());
-            let mut row = vec![0; widths.len()];
-            for view in 0..views.len() as u32 {
-                views.get(view, &mut row);
-                renumber(&mut row);
-                rows.push(row.iter().copied());
-                budget.pass(1)?;
-            }
-            Ok(rows.sorted().into_owned())
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Views that may violate something, known by a single cell.
 //!
 //! A property may have thousands of patterns, and most views are covered by none of them. A pattern that names a top, or
-//! else a shared state, covers only views that show it, so that a look at each cell of a view tells whether it has to be
+//! else a shared state, covers only views that show it, so that one access for each cell of a view says whether it has to be
 //! compared at all.
 
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use super::compiled::Compiled;
 use crate::symmetry::Symmetry;
 
 /// The views that may violate something.
-pub struct Suspects {
+pub struct Prefilter {
     shared: Vec<bool>,
     /// For each thread its symbols.
     tops: Vec<Vec<bool>>,
@@ -19,33 +19,34 @@ pub struct Suspects {
     all: bool,
 }
 
-impl Suspects {
+impl Prefilter {
     /// The views that may violate some of the properties.
     pub fn of(compiled: &Compiled, symmetry: &Symmetry, properties: &[Property]) -> Self {
         let threads = compiled.model.threads();
         let symbols = threads.iter().map(|thread| vec![false; thread.symbol_count() as usize]);
         let shared = vec![false; compiled.shared_count() as usize];
         let numbers: FxHashMap<_, _> = (0..compiled.shared_count()).map(|n| (compiled.shared(n), n)).collect();
-        let mut suspects = Self { shared, tops: symbols.collect(), all: false };
+        let mut prefilter = Self { shared, tops: symbols.collect(), all: false };
         for pattern in properties.iter().flat_map(|property| &property.never) {
             let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
             match (top, pattern.shared) {
                 (Some((thread, top)), _) => {
                     let alike = (0..threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
-                    alike.for_each(|other| suspects.tops[other][top.0 as usize] = true);
+                    alike.for_each(|other| prefilter.tops[other][top.0 as usize] = true);
                 }
                 (None, Some(wanted)) => {
-                    numbers.get(&wanted).into_iter().for_each(|&shared| suspects.shared[shared as usize] = true);
+                    numbers.get(&wanted).into_iter().for_each(|&shared| prefilter.shared[shared as usize] = true);
                 }
-                (None, None) => suspects.all = true,
+                (None, None) => prefilter.all = true,
             }
         }
-        suspects
+        prefilter
     }
 
-    /// Whether a view, given as a shared state and symbols, is to be looked at.
-    pub fn include(&self, view: &[u32]) -> bool {
-        let suspicious = |(tops, &top): (&Vec<bool>, &u32)| tops[top as usize];
-        self.all || self.shared[view[0] as usize] || self.tops.iter().zip(&view[1..]).any(suspicious)
+    /// Whether a view, given as a shared state and symbols, has to be compared.
+    #[inline]
+    pub fn include(&self, shared: u32, top: impl Fn(usize) -> u32) -> bool {
+        let may_violate = |(thread, tops): (usize, &Vec<bool>)| tops[top(thread) as usize];
+        self.all || self.shared[shared as usize] || self.tops.iter().enumerate().any(may_violate)
     }
 }

@@ -1,0 +1,319 @@
+//! What a proof still owes at one level of views.
+//!
+//! Let A be the views of the states reached. A is closed if every step from a view of A leads to a view of A, where a step
+//! that does not respect views may lead to all that the [`Abstraction`] allows for. Then A holds all views, because the
+//! states were reached, and no others, because A is inductive.
+//!
+//! Steps that respect views lead from equal views to equal views. So if, for each view of A, one state that shows it has
+//! been expanded, their results are in A, and nothing has to be done for them. What has to be looked after is what the
+//! others may lead to: each such view is an *obligation*, and it is met when a state that shows it is reached; those that
+//! are not met yet are counted. What a view owes may depend on facts that are learned later, from other views. So a view is
+//! looked at once, and once more for each later fact whose key it watches ([`watchers`](crate::watchers)). Scanning all
+//! views again for each fact would be quadratic, and looking at a view only once would be wrong.
+
+use tepui_core::{Budget, Stop};
+
+use crate::abstraction::{Abstraction, Describe};
+use crate::explorer::number_rows;
+use crate::packed::{Batch, PackedSet};
+use crate::system::System;
+use crate::watchers::Watchers;
+use crate::workers::Workers;
+
+/// The obligations of one level.
+pub struct Obligations<S: System, A: Abstraction<S>> {
+    abstraction: A,
+    /// The views reached.
+    pub views: PackedSet,
+    /// How many of them have been compared with what is owed.
+    compared: u32,
+    watchers: Watchers,
+    /// All views that were ever owed, and for each where it came from.
+    owed: PackedSet,
+    debts: Vec<Debt<A::Why>>,
+    open: usize,
+    /// For each view, how many of its obligations are not met; may end before the last view.
+    open_by_view: Vec<u32>,
+    /// Views that are shown by no state that has been expanded.
+    unexpanded: usize,
+}
+
+/// How many views are looked up together.
+const GROUP: usize = 64;
+/// The most views that are looked at before what was found is put into lists.
+const VIEWS_AT_ONCE: usize = 1 << 15;
+
+/// An obligation: the view that owes it, and why.
+#[derive(Clone, Copy)]
+struct Debt<W> {
+    view: u32,
+    why: W,
+    met: bool,
+}
+
+/// What the views of some chunk of work owe that is not there.
+struct Demand<W> {
+    batch: Batch,
+    /// For each row of the batch, the view that owes it, and why.
+    origins: Vec<(u32, W)>,
+}
+
+impl<W> Default for Demand<W> {
+    fn default() -> Self {
+        Self { batch: Batch::default(), origins: Vec::new() }
+    }
+}
+
+/// Views that steps may lead to, one row after the other.
+pub struct Targets<W> {
+    rows: Vec<u32>,
+    /// For each row, the view that owes it, and why.
+    origins: Vec<(u32, W)>,
+    /// Empty, except while the rows are looked up.
+    batch: Batch,
+    /// The view that is being looked at.
+    view: u32,
+}
+
+impl<W> Targets<W> {
+    fn new() -> Self {
+        Self { rows: Vec::new(), origins: Vec::new(), batch: Batch::default(), view: 0 }
+    }
+
+    /// Adds a copy of a view, which the caller changes to what is owed.
+    #[inline]
+    pub fn add(&mut self, view: &[u32], why: W) -> &mut [u32] {
+        let start = self.rows.len();
+        debug_assert_eq!(start, self.origins.len() * view.len(), "one origin for each row");
+        self.rows.extend_from_slice(view);
+        self.origins.push((self.view, why));
+        &mut self.rows[start..]
+    }
+}
+
+impl<S: System, A: Abstraction<S>> Obligations<S, A> {
+    /// No views yet.
+    pub fn new(system: &S, level: usize) -> Self {
+        Self::of(system, A::new(system, level))
+    }
+
+    /// No views yet, but it is known what they are.
+    pub fn of(system: &S, abstraction: A) -> Self {
+        let views = PackedSet::new(abstraction.fields(system));
+        Self::with_views(system, abstraction, views)
+    }
+
+    /// Views of which nothing is known to be owed.
+    pub fn with_views(system: &S, abstraction: A, views: PackedSet) -> Self {
+        Self {
+            views,
+            compared: 0,
+            watchers: Watchers::default(),
+            owed: PackedSet::new(abstraction.fields(system)),
+            debts: Vec::new(),
+            open: 0,
+            open_by_view: Vec::new(),
+            unexpanded: 0,
+            abstraction,
+        }
+    }
+
+    /// The views and what they are, without what is owed.
+    pub fn into_views(self) -> (A, PackedSet) {
+        (self.abstraction, self.views)
+    }
+
+    /// What views are.
+    pub fn abstraction(&self) -> &A {
+        &self.abstraction
+    }
+
+    /// How many obligations are not met.
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Whether the views are closed: every obligation is met, and a state of each view has been expanded.
+    pub fn closed(&self) -> bool {
+        self.open == 0 && self.unexpanded == 0
+    }
+
+    /// Whether a view has obligations that are not met.
+    pub fn owes(&self, view: u32) -> bool {
+        self.open_by_view.get(view as usize).is_some_and(|&open| open > 0)
+    }
+
+    /// So many states that show new views will be expanded, one for each.
+    pub fn will_expand(&mut self, count: usize) {
+        self.unexpanded += count;
+    }
+
+    /// So many states that were the first to show some view have been expanded.
+    pub fn has_expanded(&mut self, count: usize) {
+        debug_assert!(count <= self.unexpanded, "a state is the first of its view once");
+        self.unexpanded -= count;
+    }
+
+    /// Interns what the views of all states need that the system has interned.
+    pub fn prepare(&mut self, system: &S, budget: &mut Budget) -> Result<(), Stop> {
+        self.abstraction.prepare(system, budget)
+    }
+
+    /// Adds the views of states; returns the number of each one's view.
+    pub fn add(
+        &mut self,
+        system: &S,
+        states: &PackedSet,
+        which: &[u32],
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<Vec<u32>, Stop> {
+        self.prepare(system, budget)?;
+        let abstraction = &self.abstraction;
+        number_rows(states, which, &mut self.views, workers, budget, |row, view| abstraction.view(system, row, view))
+    }
+
+    /// Works out what views owe, given by their numbers, each once. It is best asked when a state that shows the view has
+    /// been expanded: then most of what its steps may lead to has been reached already.
+    pub fn look_at(&mut self, views: &[u32], system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        // New views can meet obligations that are older than they are. While nothing is open, that costs nothing.
+        if self.open > 0 {
+            let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
+            for new in new.chunks(VIEWS_AT_ONCE) {
+                let met = workers.cut(new, |chunk| self.owed_among(chunk));
+                met.into_iter().flatten().for_each(|debt| self.meet(debt));
+                budget.pass(new.len() as u64)?;
+            }
+        }
+        self.compared = self.views.len() as u32;
+        for views in views.chunks(VIEWS_AT_ONCE) {
+            self.abstraction.learn(system, &self.views, views, workers, budget)?;
+            // The views at hand are looked at under all facts; those before them have to be found again for the new ones.
+            while let Some(fact) = self.abstraction.next_fact() {
+                self.look_again(fact, system, workers, budget)?;
+            }
+            let demands = workers.cut(views, |chunk| {
+                let mut demand = self.demands(chunk, system);
+                self.owed.seal(&mut demand.batch, workers);
+                demand
+            });
+            budget.spend(views.len() as u64)?;
+            self.watchers.add(views.to_vec());
+            self.owe(demands, workers);
+        }
+        Ok(())
+    }
+
+    /// Looks again at the views that watch the key of a fact.
+    fn look_again(&mut self, fact: A::Fact, system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        let (key, abstraction) = (A::key(fact), &self.abstraction);
+        let watches = |view: &[u32], keys: &mut Vec<_>| abstraction.watches(system, view, keys);
+        let watching = self.watchers.take(key, &self.views, budget, watches)?;
+        budget.spend(1)?;
+        let mut row = vec![0; self.views.width()];
+        for views in watching.chunks(VIEWS_AT_ONCE) {
+            let (mut targets, mut demand) = (Targets::new(), Demand::default());
+            for &view in views {
+                self.views.get(view, &mut row);
+                targets.view = view;
+                self.abstraction.owed_for(system, fact, &row, &mut targets);
+            }
+            budget.spend(targets.origins.len() as u64)?;
+            self.demand(&mut targets, &mut demand);
+            self.owe(vec![demand], workers);
+        }
+        self.watchers.put_back(key, watching);
+        Ok(())
+    }
+
+    /// The obligations that some views meet.
+    fn owed_among(&self, views: &[u32]) -> Vec<u32> {
+        let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
+        for &view in views {
+            self.views.get(view, &mut row);
+            self.owed.pack(&row, &mut batch);
+        }
+        self.owed.find_all(&batch).flatten().collect()
+    }
+
+    /// What some views demand: views that steps from them may lead to and that are not there.
+    fn demands(&self, views: &[u32], system: &S) -> Demand<A::Why> {
+        let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Targets::new());
+        // Targets are looked up by the group: the accesses to the set overlap, and its rows stay within the caches.
+        for group in views.chunks(GROUP) {
+            for &view in group {
+                self.views.get(view, &mut row);
+                targets.view = view;
+                self.abstraction.owed(system, &row, &mut targets);
+            }
+            self.demand(&mut targets, &mut demand);
+        }
+        demand
+    }
+
+    /// Demands the targets that are not there, and forgets all of them.
+    fn demand(&self, targets: &mut Targets<A::Why>, demand: &mut Demand<A::Why>) {
+        let rows = targets.rows.chunks_exact(self.views.width());
+        rows.clone().for_each(|row| self.views.pack(row, &mut targets.batch));
+        for ((row, &origin), number) in rows.zip(&targets.origins).zip(self.views.find_all(&targets.batch)) {
+            if number.is_none() {
+                self.owed.pack(row, &mut demand.batch);
+                demand.origins.push(origin);
+            }
+        }
+        targets.rows.clear();
+        targets.origins.clear();
+        targets.batch.clear();
+    }
+
+    /// Notes views that are not there as owed.
+    fn owe(&mut self, demands: Vec<Demand<A::Why>>, workers: &Workers) {
+        let (batches, origins): (Vec<_>, Vec<_>) =
+            demands.into_iter().map(|demand| (demand.batch, demand.origins)).unzip();
+        let numbers = self.owed.insert_all(batches, workers);
+        if self.owed.len() > self.debts.len() {
+            self.open_by_view.resize(self.views.len(), 0);
+        }
+        for (number, (view, why)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
+            // Owed rows are numbered in the order of their origins, so the first origin of each is the one that is kept.
+            if number as usize == self.debts.len() {
+                self.debts.push(Debt { view, why, met: false });
+                self.open_by_view[view as usize] += 1;
+                self.open += 1;
+            }
+        }
+        debug_assert_eq!(self.owed.len(), self.debts.len(), "each owed view has one debt");
+        debug_assert!(self.open <= self.debts.len());
+    }
+
+    fn meet(&mut self, debt: u32) {
+        let debt = &mut self.debts[debt as usize];
+        if !std::mem::replace(&mut debt.met, true) {
+            debug_assert!(self.open_by_view[debt.view as usize] > 0, "an open debt is counted for its view");
+            self.open -= 1;
+            self.open_by_view[debt.view as usize] -= 1;
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.views.bytes()
+            + self.owed.bytes()
+            + self.abstraction.bytes()
+            + (self.watchers.bytes() + self.debts.len() * 16 + self.open_by_view.len() * 4) as u64
+    }
+
+    /// Some obligations that are not met, in words.
+    pub fn explain(&self, system: &S, most: usize) -> Vec<String>
+    where
+        A: Describe<S>,
+    {
+        let mut row = vec![0; self.views.width()];
+        let unmet = self.debts.iter().filter(|debt| !debt.met).take(most);
+        let explain = |debt: &Debt<A::Why>| {
+            self.views.get(debt.view, &mut row);
+            self.abstraction.explain(system, &row, debt.why)
+        };
+        unmet.map(explain).collect()
+    }
+}

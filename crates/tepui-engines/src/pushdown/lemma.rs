@@ -1,0 +1,110 @@
+//! From views and grams to a lemma of a certificate.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tepui_cert::pushdown::{Lemma, Rows};
+use tepui_core::{Budget, Stop};
+
+use super::compiled::Compiled;
+use super::grams::Grams;
+use crate::packed::PackedSet;
+use crate::symmetry::Symmetry;
+use crate::workers::Workers;
+
+/// The most rows that are dealt with before limits are looked at.
+const ROWS_AT_ONCE: usize = 1 << 18;
+
+/// Views and grams as a lemma of a certificate; `word` gives the number of the word that a thread's cell stands for. The
+/// views are given up to make room.
+pub fn lemma(
+    compiled: &Compiled,
+    symmetry: &Symmetry,
+    grams: &Grams,
+    views: PackedSet,
+    word: impl Fn(usize, u32) -> u32 + Sync,
+    workers: &Workers,
+    budget: &mut Budget,
+) -> Result<Lemma, Stop> {
+    let threads = compiled.threads();
+    let in_use: Vec<Vec<_>> =
+        (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
+    for all in (0..views.len() as u32).collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
+        workers.cut(all, |chunk| {
+            let mut row = vec![0; threads + 1];
+            for &view in chunk {
+                views.get(view, &mut row);
+                for thread in 0..threads {
+                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
+                    // Most words are marked already. Reading keeps the cache line shared; a write would claim it.
+                    if !used.load(Ordering::Relaxed) {
+                        used.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        budget.pass(all.len() as u64)?;
+    }
+    let mut used: Vec<Vec<Option<u32>>> = in_use
+        .iter()
+        .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
+        .collect();
+    let parts: Vec<_> = (0..threads).map(|thread| grams.lemma_thread(thread, &mut used[thread])).collect();
+    let renumber = |row: &mut [u32]| {
+        row[0] = compiled.shared(row[0]).0;
+        for thread in 0..threads {
+            let word = word(thread, row[thread + 1]);
+            row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
+        }
+        symmetry.canonicalise(row);
+    };
+    let words = |thread: usize| parts[symmetry.leader(thread)].words.len().saturating_sub(1) as u32;
+    let shared = compiled.shared(compiled.shared_count() - 1).0;
+    let widths: Vec<_> =
+        [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
+    let views = sorted_rows(views, &widths, renumber, workers, budget)?;
+    Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
+}
+
+/// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
+fn sorted_rows(
+    views: PackedSet,
+    widths: &[u32],
+    renumber: impl Fn(&mut [u32]) + Sync,
+    workers: &Workers,
+    budget: &mut Budget,
+) -> Result<Rows, Stop> {
+    match views.into_words(widths, &renumber, workers) {
+        Ok(words) => {
+            budget.look()?;
+            let words = workers.sorted_parts(words, |&word| word, |one, other| one == other);
+            budget.look()?;
+            let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
+            let (mut rest, mut chunks) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
+            for part in &words {
+                let (cells, others) = rest.split_at_mut(part.len() * widths.len());
+                chunks.push((part, cells));
+                rest = others;
+            }
+            workers.map(chunks, |(words, cells): (&Vec<u64>, &mut [u32])| {
+                for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
+                    for (cell, &width) in row.iter_mut().zip(widths).rev() {
+                        *cell = (word & ((1 << width) - 1)) as u32;
+                        word >>= width;
+                    }
+                }
+            });
+            Ok(Rows::from_cells(widths.len(), cells))
+        }
+        Err(views) => {
+            let mut rows = Rows::with_capacity(widths.len(), views.len());
+            let mut row = vec![0; widths.len()];
+            for view in 0..views.len() as u32 {
+                views.get(view, &mut row);
+                renumber(&mut row);
+                rows.push(row.iter().copied());
+                budget.pass(1)?;
+            }
+            Ok(rows.sorted().into_owned())
+        }
+    }
+}

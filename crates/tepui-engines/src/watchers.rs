@@ -1,0 +1,78 @@
+//! Which views have to be looked at again because of a fact.
+//!
+//! When a fact is learned, the views that were looked at before and watch its key may owe more than was known. As a rule,
+//! the facts that matter are known by the time most views are looked at, and no view has to be found again. So the list of
+//! a key is made when it is first asked for; until then it is enough to know which views have been looked at. Each view is
+//! put into lists once.
+
+use tepui_core::{Budget, Stop};
+
+use crate::abstraction::Key;
+use crate::packed::PackedSet;
+
+/// Views that were looked at, by the keys that they watch.
+#[derive(Default)]
+pub struct Watchers {
+    /// For both numbers of a key, the views that watch it.
+    lists: Vec<Vec<Vec<u32>>>,
+    /// Views that are in no list yet.
+    unlisted: Vec<Vec<u32>>,
+}
+
+impl Watchers {
+    /// These views have been looked at.
+    pub fn add(&mut self, views: Vec<u32>) {
+        self.unlisted.push(views);
+    }
+
+    /// The views of a set that watch a key, if `watches` adds the keys that a view watches. Give the list back
+    /// ([`put_back`](Self::put_back)): it may grow.
+    pub fn take(
+        &mut self,
+        key: Key,
+        views: &PackedSet,
+        budget: &mut Budget,
+        watches: impl Fn(&[u32], &mut Vec<Key>),
+    ) -> Result<Vec<u32>, Stop> {
+        if !self.unlisted.is_empty() {
+            self.list(views, budget, watches)?;
+        }
+        let list = self.lists.get_mut(key.0).and_then(|lists| lists.get_mut(key.1 as usize));
+        Ok(list.map(std::mem::take).unwrap_or_default())
+    }
+
+    /// Puts a list back that was taken.
+    pub fn put_back(&mut self, key: Key, list: Vec<u32>) {
+        if !list.is_empty() {
+            self.lists[key.0][key.1 as usize] = list;
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let lists = self.lists.iter().flatten().chain(&self.unlisted);
+        lists.map(|list| list.capacity() * 4 + 24).sum()
+    }
+
+    /// Puts views into lists that are in none yet.
+    fn list(
+        &mut self,
+        views: &PackedSet,
+        budget: &mut Budget,
+        watches: impl Fn(&[u32], &mut Vec<Key>),
+    ) -> Result<(), Stop> {
+        let (mut row, mut keys) = (vec![0; views.width()], Vec::new());
+        for view in std::mem::take(&mut self.unlisted).into_iter().flatten() {
+            views.get(view, &mut row);
+            watches(&row, &mut keys);
+            for (first, second) in keys.drain(..) {
+                self.lists.resize(self.lists.len().max(first + 1), Vec::new());
+                let lists = &mut self.lists[first];
+                lists.resize(lists.len().max(second as usize + 1), Vec::new());
+                lists[second as usize].push(view);
+            }
+            budget.pass(1)?;
+        }
+        Ok(())
+    }
+}
