@@ -7,6 +7,7 @@ pub mod abstraction;
 pub mod automata;
 pub mod bits;
 pub mod closure;
+pub mod components;
 pub mod contexts;
 pub mod delays;
 pub mod explorer;

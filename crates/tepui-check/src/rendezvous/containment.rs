@@ -13,7 +13,7 @@ use tepui_cert::rendezvous::Automaton;
 use tepui_model::rendezvous::{Action, Control, LocalSet, Model, StackSet, Symbol};
 
 use super::reader::Reader;
-use super::{LOOK_EVERY, STOPPED};
+use super::{LOOK_EVERY, Why};
 
 /// A node of the automaton over stacks.
 type Node = u32;
@@ -56,10 +56,10 @@ pub(super) fn check(
     set: Option<&LocalSet>,
     automaton: &Automaton,
     stop: &dyn Fn() -> bool,
-) -> Result<(), String> {
+) -> Result<(), Why> {
     let pairs = model.threads()[thread].controls.len().saturating_mul(automaton.states.len() + 1);
     if pairs > MOST_PAIRS {
-        return Err(format!("{pairs} pairs of control states and states of the automaton: too many to check"));
+        return Err(format!("{pairs} pairs of control states and states of the automaton: too many to check").into());
     }
     let others = Reader::of(model, thread, automaton, true, false);
     let rules = rewrites(model, thread, automaton.reads_all);
@@ -71,7 +71,7 @@ pub(super) fn check(
     let missed =
         others.starts.iter().any(|&(_, state)| saturation.reads(saturation.pair(init.control, state), &word, last));
     match missed {
-        true => Err("the automaton does not accept the whole language of the thread".to_owned()),
+        true => Err("the automaton does not accept the whole language of the thread".to_owned().into()),
         false => Ok(()),
     }
 }
@@ -153,12 +153,12 @@ impl<'a> Saturation<'a> {
         last
     }
 
-    fn run(&mut self, others: &Reader, stop: &dyn Fn() -> bool) -> Result<(), String> {
+    fn run(&mut self, others: &Reader, stop: &dyn Fn() -> bool) -> Result<(), Why> {
         self.fresh.clear(); // What is there before any rule is read is found by those that start to read.
         let mut steps = 0_usize;
         let mut look = || {
             steps += 1;
-            if steps.is_multiple_of(LOOK_EVERY) && stop() { Err(STOPPED.to_owned()) } else { Ok(()) }
+            if steps.is_multiple_of(LOOK_EVERY) && stop() { Err(Why::Stopped) } else { Ok(()) }
         };
         for (number, rule) in self.rules.iter().enumerate() {
             for state in 0..self.states {

@@ -10,13 +10,13 @@ use tepui_cert::rendezvous::{Automaton, Direction};
 use tepui_model::rendezvous::{Action, Model};
 
 use super::reader::{Edge, Reader};
-use super::{LOOK_EVERY, STOPPED};
+use super::{LOOK_EVERY, Why};
 
 /// The most tuples that are looked at.
 const MOST_TUPLES: usize = 20_000_000;
 
 /// Checks that no word passes the automata of all threads.
-pub(super) fn check(model: &Model, threads: &[Vec<Automaton>], stop: &dyn Fn() -> bool) -> Result<(), String> {
+pub(super) fn check(model: &Model, threads: &[Vec<Automaton>], stop: &dyn Fn() -> bool) -> Result<(), Why> {
     // Where all read from the back, words are read from there: then there are no choices.
     let reverse = threads.iter().flatten().all(|automaton| automaton.direction == Direction::Backward);
     let mut readers = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn check(model: &Model, threads: &[Vec<Automaton>], stop: &dyn Fn() -
     found.add_all(&vec![0; readers.len()], &all, &starts)?;
     while let Some(states) = found.work.pop() {
         if states.iter().zip(&readers).all(|(&state, reader)| reader.accepting[state as usize]) {
-            return Err("a word passes the automata of all threads".to_owned());
+            return Err("a word passes the automata of all threads".to_owned().into());
         }
         for (action, reading) in reading.iter().enumerate() {
             let next = |&reader: &usize| readers[reader].next(states[reader], Action(action as u32));
@@ -60,10 +60,12 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Adds a tuple for each way to choose a state for some of its parts.
-    fn add_all(&mut self, states: &[u32], parts: &[usize], choices: &[&[Edge]]) -> Result<(), String> {
+    fn add_all(&mut self, states: &[u32], parts: &[usize], choices: &[&[Edge]]) -> Result<(), Why> {
         let ways = choices.iter().try_fold(1, |ways: usize, choice| ways.checked_mul(choice.len()));
         if ways.is_none_or(|ways| self.seen.len().saturating_add(ways) > MOST_TUPLES) {
-            return Err(format!("the automata have more than {MOST_TUPLES} combinations of states: too many to check"));
+            return Err(
+                format!("the automata have more than {MOST_TUPLES} combinations of states: too many to check").into()
+            );
         }
         for way in 0..ways.unwrap_or(0) {
             let (mut tuple, mut rest) = (states.to_vec(), way);
@@ -75,7 +77,7 @@ impl Found<'_> {
                 continue;
             }
             if self.seen.len().is_multiple_of(LOOK_EVERY) && (self.stop)() {
-                return Err(STOPPED.to_owned());
+                return Err(Why::Stopped);
             }
             self.seen.insert(tuple.clone());
             self.work.push(tuple);

@@ -20,8 +20,19 @@ pub use replay::replay;
 /// After how many steps the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
 
-/// What is wrong with evidence that could not be looked at to the end.
-const STOPPED: &str = "a limit was reached here";
+/// Why a part of a certificate is refused.
+enum Why {
+    /// It is wrong.
+    Wrong(String),
+    /// The caller wanted to stop before that was known.
+    Stopped,
+}
+
+impl From<String> for Why {
+    fn from(reason: String) -> Self {
+        Self::Wrong(reason)
+    }
+}
 
 /// Decides whether a certificate proves every property of a model. From time to time it is asked whether to stop.
 pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Accepted, Rejected> {
@@ -52,7 +63,7 @@ fn check_languages(model: &Model, certificate: &Languages, stop: &dyn Fn() -> bo
                     if contained.contains(&claim) {
                         continue;
                     }
-                    reader::fits(model, thread, automaton).map_err(|why| refused(place(thread), why))?;
+                    reader::fits(model, thread, automaton).map_err(|why| refused(place(thread), why.into()))?;
                     containment::check(model, thread, claim.1, automaton, stop)
                         .map_err(|why| refused(place(thread), why))?;
                     contained.push(claim);
@@ -66,8 +77,11 @@ fn check_languages(model: &Model, certificate: &Languages, stop: &dyn Fn() -> bo
     Ok(Accepted::Languages { properties, automata, states })
 }
 
-fn refused(place: String, why: String) -> Rejected {
-    if why == STOPPED { Rejected::stopped(place) } else { Rejected::new(place, why) }
+fn refused(place: String, why: Why) -> Rejected {
+    match why {
+        Why::Wrong(reason) => Rejected::new(place, reason),
+        Why::Stopped => Rejected::stopped(place),
+    }
 }
 
 /// The claim about a property: it must mean the same states, and speak of all targets and threads.

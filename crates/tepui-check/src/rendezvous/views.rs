@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use tepui_cert::rendezvous::{Frame, Views};
 use tepui_model::rendezvous::{Control, Model, Observers, Property, Symbol};
 
-use super::{LOOK_EVERY, STOPPED, refused};
+use super::{LOOK_EVERY, Why, refused};
 use crate::lemma::{Change, Checked, Move, NOWHERE, Others, Start, System, check_lemmas};
 use crate::{Accepted, Rejected, pushdown};
 
@@ -133,7 +133,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// Whether no view of a lemma violates a property. A frame without a control state is on top of no stack.
-    fn avoids(&self, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
+    fn avoids(&self, lemma: &Checked<'_>, property: &Property) -> Result<(), Why> {
         let violates = |row: &[u32]| {
             let is_in = |(thread, set): (usize, &Option<tepui_model::rendezvous::LocalSet>)| {
                 let Some(set) = set else { return true };
@@ -146,10 +146,10 @@ impl<'a> Meeting<'a> {
         };
         for (number, row) in lemma.lemma.views.iter().enumerate() {
             if number.is_multiple_of(LOOK_EVERY) && (self.stop)() {
-                return Err(STOPPED.to_owned());
+                return Err(Why::Stopped);
             }
             if violates(row) {
-                return Err(format!("the view {} violates it", lemma.show(self, row)));
+                return Err(format!("the view {} violates it", lemma.show(self, row)).into());
             }
         }
         Ok(())

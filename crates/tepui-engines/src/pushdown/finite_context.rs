@@ -13,6 +13,8 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::{Compiled, Kind};
 
+use crate::components::components;
+
 type Head = (u32, Symbol);
 
 /// For each thread, whether every context of it reaches finitely many states only.
@@ -28,7 +30,7 @@ pub fn finite_context_within(compiled: &Compiled, budget: &mut Budget) -> Result
 
 fn is_finite(kind: &Kind, budget: &mut Budget) -> Result<bool, Stop> {
     let graph = Graph::new(kind, budget)?;
-    let component = graph.components();
+    let component = components(&graph.edges);
     Ok(graph.climbs.iter().all(|&(from, to)| component[from] != component[to]))
 }
 
@@ -76,21 +78,6 @@ impl Graph {
     fn edge(&mut self, from: usize, to: Head) {
         let to = self.node(to);
         self.edges[from].push(to);
-    }
-
-    /// For each head the number of its strongly connected component.
-    fn components(&self) -> Vec<usize> {
-        let edges =
-            self.edges.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |&to| (from as u32, to as u32)));
-        let mut graph = petgraph::graph::DiGraph::<(), ()>::from_edges(edges);
-        while graph.node_count() < self.edges.len() {
-            graph.add_node(());
-        }
-        let mut component = vec![0; self.edges.len()];
-        for (number, members) in petgraph::algo::kosaraju_scc(&graph).into_iter().enumerate() {
-            members.into_iter().for_each(|member| component[member.index()] = number);
-        }
-        component
     }
 }
 

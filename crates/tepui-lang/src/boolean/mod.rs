@@ -8,7 +8,7 @@ mod compile;
 mod expressions;
 mod flow;
 mod getafix;
-mod habits;
+mod hints;
 mod lints;
 mod parse;
 mod print;

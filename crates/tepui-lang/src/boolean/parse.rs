@@ -5,7 +5,7 @@
 
 use super::Dialect;
 use super::expressions::Grammar;
-use super::habits;
+use super::hints;
 use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
 use super::token::{Kind, Token};
 use crate::diagnostic::{Diagnostic, Sink, quote};
@@ -430,7 +430,7 @@ impl<'a, 's> Parser<'a, 's> {
     /// `x, y := e, f [constrain e]`, `x := f(a)` or `f(a)`.
     fn assignment_or_call(&mut self, starts_thread: bool) -> Fallible<Action> {
         let (word, after) = (self.now(), self.tokens[(self.at + 1).min(self.tokens.len() - 1)]);
-        let foreign = habits::of_word(word.text).filter(|_| word.kind == Kind::Word);
+        let foreign = hints::of_word(word.text).filter(|_| word.kind == Kind::Word);
         let fits = matches!(after.kind, Kind::Becomes | Kind::Comma)
             || (after.kind == Kind::Open && self.ends_with_semicolon());
         if let Some(hint) = foreign.filter(|_| !fits) {
@@ -594,11 +594,11 @@ impl<'a, 's> Parser<'a, 's> {
     /// An error at this place, with a hint where the word or the mark is known from other languages.
     pub(super) fn hinted(&self, error: Diagnostic) -> Diagnostic {
         let (before, now) = (self.tokens[self.at.saturating_sub(1)], self.now());
-        let word = |token: &Token<'_>| habits::of_word(token.text).filter(|_| token.kind == Kind::Word);
+        let word = |token: &Token<'_>| hints::of_word(token.text).filter(|_| token.kind == Kind::Word);
         let declares = now.text == "decl" || now.text == "enum";
         let hint = match declares {
             true => Some("declarations come before the statements of a procedure"),
-            false => word(&now).or_else(|| word(&before)).or_else(|| habits::of_mark(now.kind, now.text)),
+            false => word(&now).or_else(|| word(&before)).or_else(|| hints::of_mark(now.kind, now.text)),
         };
         match hint {
             Some(hint) => error.hint(hint),

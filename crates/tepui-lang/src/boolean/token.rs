@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use logos::Logos;
 
-use super::habits;
+use super::hints;
 use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::source::Source;
 
@@ -102,7 +102,7 @@ pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> 
             Err(()) => {
                 let message = format!("{} does not belong here", quote(text));
                 let error = Diagnostic::error(0, span, message, "unexpected");
-                sink.push(match habits::of_stray(text) {
+                sink.push(match hints::of_stray(text) {
                     Some(hint) => error.hint(hint),
                     None => error,
                 });

@@ -15,8 +15,8 @@ use std::ops::Range;
 use tepui_model::pushdown::{Action, Malformed, Model, Names, Pattern, Property, Rule, Shared, State, Symbol, Thread};
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
+use crate::pushdown::lints;
 use crate::pushdown::names::{Form, Interner, SharedNames};
-use crate::pushdown::slips;
 use crate::pushdown::syntax::{Entry, PropertyText, Right, RuleText, StateText};
 use crate::suggestion::suggestion;
 use crate::token::{Kind, Token};
@@ -64,7 +64,7 @@ pub(super) fn assemble(draft: &Draft<'_>, sink: &mut Sink) -> Option<Model> {
     if sink.has_errors() {
         return None;
     }
-    slips::warn(draft, sink);
+    lints::warn(draft, sink);
     let model = table.finish(shared.names().clone(), init?, properties);
     let place = draft.blocks.first()?.place;
     sink.take(model.map_err(|malformed| place.error(malformed.to_string(), "")))

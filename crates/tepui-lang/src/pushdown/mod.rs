@@ -8,10 +8,10 @@
 mod assemble;
 mod cpds;
 mod cuba;
+mod lints;
 mod matching;
 mod names;
 mod print;
-mod slips;
 mod syntax;
 
 use tepui_model::pushdown::{Model, Symbol};

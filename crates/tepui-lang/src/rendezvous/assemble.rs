@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use tepui_model::rendezvous::{Control, Local, LocalSet, Model, Property, Symbol, Target, Thread};
 
+use super::handshakes::{Label, Sketch, SketchRule, pair_up};
+use super::lints;
 use super::rpds::{Block, File, MAIN, MOST, Reach, RuleText, Side};
-use super::slips;
-use super::weave::{Label, Sketch, SketchRule, weave};
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
 use crate::suggestion::suggestion;
 use crate::token::Fallible;
@@ -48,31 +48,31 @@ impl File<'_> {
                 sketches.push(sketch);
                 init.push(local);
             }
-            slips::warn(block, sink);
+            lints::warn(block, sink);
         }
         if sink.has_errors() {
             return None;
         }
         self.warn_about_labels(&sketches, &labels, sink);
-        if woven_rules(&sketches, self.handshakes.len()) > MOST_RULES {
+        if paired_rules(&sketches, self.handshakes.len()) > MOST_RULES {
             let message = format!("handshakes between all these threads need more than {MOST_RULES} rules");
             sink.push(Diagnostic::error(MAIN, 0..0, message, ""));
             return None;
         }
         let actions = self.actions.iter().map(|(name, _)| name.text.to_owned()).collect();
         let handshakes: Vec<_> = self.handshakes.iter().map(|name| name.text.to_owned()).collect();
-        let (actions, woven) = weave(actions, &handshakes, sketches);
+        let (actions, paired) = pair_up(actions, &handshakes, sketches);
         let mut named = HashSet::new();
         if let Some(twice) = actions.iter().find(|name| !named.insert(*name)) {
             let message = format!("two actions are named {}", quote(twice));
             sink.push(Diagnostic::error(MAIN, 0..0, message, "").hint("handshakes are named `a@sender@receiver`"));
         }
         let properties: Vec<_> =
-            self.reaches.iter().filter_map(|reach| sink.take(property(reach, &threads, &woven, false))).collect();
+            self.reaches.iter().filter_map(|reach| sink.take(property(reach, &threads, &paired, false))).collect();
         if sink.has_errors() {
             return None;
         }
-        let model = Model::new(actions, woven, init, properties);
+        let model = Model::new(actions, paired, init, properties);
         sink.take(model.map_err(|malformed| Diagnostic::error(MAIN, 0..0, malformed.to_string(), "")))
     }
 
@@ -132,7 +132,7 @@ impl File<'_> {
 }
 
 /// How many rules handshakes unfold to.
-fn woven_rules(sketches: &[Sketch], handshakes: usize) -> usize {
+fn paired_rules(sketches: &[Sketch], handshakes: usize) -> usize {
     let (mut send, mut receive) = (vec![0_usize; handshakes], vec![0_usize; handshakes]);
     for rule in sketches.iter().flat_map(|sketch| &sketch.rules) {
         match rule.label {

@@ -6,12 +6,12 @@
 //! [`print_rpds`] is the inverse of the first.
 
 mod assemble;
+mod handshakes;
+mod lints;
 mod print;
 mod rpds;
 mod sets;
-mod slips;
 mod spade;
-mod weave;
 
 use tepui_model::rendezvous::Model;
 

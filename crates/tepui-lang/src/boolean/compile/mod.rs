@@ -21,16 +21,16 @@
 //! others say the same. If all have done so, and not all have ended, the program is stuck.
 //!
 //! Here are shared states and points; [`setup`] says which threads there are, [`steps`] what one does at a point,
-//! [`settle`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
+//! [`local_steps`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
 //! what follows.
 
 mod call_return;
 mod explain;
 mod layout;
 mod legend;
+mod local_steps;
 mod model;
 mod pairs;
-mod settle;
 mod setup;
 mod steps;
 mod variables;

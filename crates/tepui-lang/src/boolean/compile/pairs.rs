@@ -153,7 +153,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 let first = match points[..] {
                     // Local steps at the very beginning are not seen either.
                     [point, ..] => match (&points[1..], &self.steps.run_on((shared, Mode::Calm), point)[..]) {
-                        ([], [(_, settled)]) => *settled,
+                        ([], [(_, only)]) => *only,
                         _ => Point { stage: Stage::Begin, ..point },
                     },
                     [] => return Err(Uncompiled::Unsupported("a thread has no first point".to_owned())),

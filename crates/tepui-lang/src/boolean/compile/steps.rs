@@ -3,7 +3,7 @@
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Program, Slot, Variable};
 
 use super::layout::{Layout, Values};
-use super::settle::{held_up, resting};
+use super::local_steps::{held_up, resting};
 use super::variables::Kept;
 use super::{Change, Effect, Mode, Options, Point, Stage, Uncompiled};
 use crate::boolean::flow::Flow;
@@ -301,7 +301,7 @@ impl<'p> Steps<'p> {
             (Mode::Atomic, Stage::Running) if uninterrupted(&point) => self.execute(shared, point, &mut found),
             _ => {}
         }
-        self.settled(found)
+        self.after_local_steps(found)
     }
 
     /// The values of the parameters.

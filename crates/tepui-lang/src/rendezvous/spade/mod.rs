@@ -35,7 +35,7 @@ use crate::diagnostic::{Diagnostic, Sink, quote};
 use crate::source::Source;
 
 use super::Parsed;
-use super::weave::{Label, weave};
+use super::handshakes::{Label, pair_up};
 use algebra::{Budget, Exhausted};
 use recognizer::Recognizer;
 use syntax::{Body, File, Language};
@@ -74,7 +74,7 @@ fn model(mut file: File<'_>, sink: &mut Sink) -> Option<Model> {
     let team = sink.take(threads::team(&file, &initial).map_err(too_large))?;
     let never = never(&file, &bad, shape, &team, sink)?;
     let handshakes: Vec<_> = file.actions.tokens.iter().map(|token| token.text.to_owned()).collect();
-    let (actions, threads) = weave(team.choices, &handshakes, team.sketches);
+    let (actions, threads) = pair_up(team.choices, &handshakes, team.sketches);
     let property = Property { name: "bad".to_owned(), never };
     let model = Model::new(actions, threads, team.init, vec![property]);
     sink.take(model.map_err(|malformed| place.error(malformed.to_string(), "")))
@@ -105,7 +105,7 @@ fn never(file: &File<'_>, bad: &Language<'_>, shape: &[Step], team: &Team, sink:
     Some(never)
 }
 
-/// Handshakes that can never happen may be slips.
+/// Handshakes that can never happen may be lints.
 fn warn_of_actions(file: &File<'_>, sink: &mut Sink) {
     let labels: Vec<_> = file.rules.iter().map(|rule| rule.label).collect();
     let mut sides = vec![(false, false); file.actions.tokens.len()];

@@ -4,7 +4,7 @@
 //! the next line.
 
 use crate::diagnostic::{Diagnostic, Sink, quote};
-use crate::rendezvous::weave::Label;
+use crate::rendezvous::handshakes::Label;
 use crate::source::Source;
 use crate::suggestion::suggestion;
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{Diagnostic, Severity, Sink, quote};
-use crate::rendezvous::weave::Label;
+use crate::rendezvous::handshakes::Label;
 use crate::suggestion::suggestion;
 
 use super::terms::{Constant, Node, TermId, Terms};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tepui_model::rendezvous::{Control, Local, Symbol};
 
-use crate::rendezvous::weave::{Label, Sketch, SketchRule};
+use crate::rendezvous::handshakes::{Label, Sketch, SketchRule};
 
 use super::algebra::Exhausted;
 use super::initial::Initial;

@@ -7,11 +7,11 @@
 //! Nothing here has to be right for a proof to be right: the checker judges what comes out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::program::{Certificate, Kept, Positions};
 use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
+use tepui_engines::interner::Interner;
 use tepui_lang::boolean::{Compiled, Legend, Phase};
 use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Program, Property};
@@ -25,7 +25,7 @@ pub(super) fn certify(
     properties: &[Property],
 ) -> Certificate {
     let proved = |property: &&Property| proof.properties.iter().any(|claimed| claimed.name == property.name);
-    let (shared, shared_numbers, frames) = (Numbered::default(), FxHashMap::default(), Numbered::default());
+    let (shared, shared_numbers, frames) = (Interner::default(), FxHashMap::default(), Interner::default());
     let mut tables = Tables { legend: &compiled.legend, shared, shared_numbers, frames };
     let translated: Vec<_> = proof.lemmas.iter().map(|lemma| Translated::new(&mut tables, lemma)).collect();
     let lemmas = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
@@ -34,8 +34,8 @@ pub(super) fn certify(
         program: program.digest(),
         properties: properties.iter().filter(proved).cloned().collect(),
         kept: kept(program, &compiled.legend),
-        shared: tables.shared.list,
-        frames: tables.frames.list,
+        shared: tables.shared.into_items(),
+        frames: tables.frames.into_items(),
         lemmas,
         regular,
     }
@@ -61,46 +61,23 @@ fn kept(program: &Program, legend: &Legend) -> Kept {
     }
 }
 
-/// Things with numbers, in the order in which they were found.
-struct Numbered<T> {
-    numbers: FxHashMap<T, u32>,
-    list: Vec<T>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { numbers: FxHashMap::default(), list: Vec::new() }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Numbered<T> {
-    fn number(&mut self, item: T) -> u32 {
-        let next = self.list.len() as u32;
-        let number = *self.numbers.entry(item.clone()).or_insert(next);
-        if number == next {
-            self.list.push(item);
-        }
-        number
-    }
-}
-
 struct Tables<'l> {
     legend: &'l Legend,
-    shared: Numbered<Vec<Value>>,
+    shared: Interner<Vec<Value>>,
     /// The numbers of the model's shared states, where they are known.
     shared_numbers: FxHashMap<u32, u32>,
-    frames: Numbered<Frame>,
+    frames: Interner<Frame>,
 }
 
 impl Tables<'_> {
     /// The number of a shared state of the model.
     fn shared(&mut self, shared: u32) -> u32 {
-        *self.shared_numbers.entry(shared).or_insert_with(|| self.shared.number(self.legend.shared(Shared(shared))))
+        *self.shared_numbers.entry(shared).or_insert_with(|| self.shared.intern(self.legend.shared(Shared(shared))))
     }
 
     /// The symbol of a frame.
     fn symbol(&mut self, frame: Frame) -> Symbol {
-        Symbol(self.frames.number(frame) + 1)
+        Symbol(self.frames.intern(frame) + 1)
     }
 
     fn below(&mut self, thread: usize, symbol: Symbol) -> Option<Symbol> {
@@ -151,7 +128,7 @@ impl<'a> Translated<'a> {
         let stays = |row: &&[u32]| legend.phase(Shared(row[0])) == Phase::Open && is_calm(row);
         let mut numbers: Vec<Vec<Option<u32>>> =
             lemma.threads.iter().map(|part| vec![None; part.words.len()]).collect();
-        let mut words: Vec<Numbered<Vec<Symbol>>> = lemma.threads.iter().map(|_| Numbered::default()).collect();
+        let mut words: Vec<Interner<Vec<Symbol>>> = lemma.threads.iter().map(|_| Interner::default()).collect();
         let mut translated: Vec<Vec<u32>> = Vec::new();
         for row in lemma.views.iter().filter(stays) {
             let mut cells = Vec::with_capacity(row.len());
@@ -160,7 +137,7 @@ impl<'a> Translated<'a> {
                 let number = &mut numbers[leader][word as usize];
                 if number.is_none() {
                     let symbols = tables.word(leader, &lemma.threads[leader].words[word as usize]);
-                    *number = symbols.map(|symbols| words[leader].number(symbols));
+                    *number = symbols.map(|symbols| words[leader].intern(symbols));
                 }
                 cells.extend(*number);
             }
@@ -173,7 +150,7 @@ impl<'a> Translated<'a> {
         translated.dedup();
         let mut views = Rows::with_capacity(lemma.threads.len() + 1, translated.len());
         translated.into_iter().for_each(|row| views.push(row));
-        Self { lemma, words: words.into_iter().map(|words| words.list).collect(), views }
+        Self { lemma, words: words.into_iter().map(Interner::into_items).collect(), views }
     }
 
     fn finish(self, tables: &mut Tables<'_>) -> Lemma {
@@ -222,7 +199,7 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
         })
     });
     let mut numbers: Vec<FxHashMap<u32, Option<u32>>> = vec![FxHashMap::default(); like.len()];
-    let mut languages: Vec<Numbered<Language>> = like.iter().map(|_| Numbered::default()).collect();
+    let mut languages: Vec<Interner<Language>> = like.iter().map(|_| Interner::default()).collect();
     let mut translated = Vec::new();
     for row in rows {
         let mut cells = vec![tables.shared(row[0])];
@@ -230,7 +207,7 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
             let leader = leader(thread);
             let number = *numbers[leader].entry(cell).or_insert_with(|| {
                 let language = &regular.threads[leader].languages[cell as usize];
-                over_frames(tables, leader, language).map(|language| languages[leader].number(language))
+                over_frames(tables, leader, language).map(|language| languages[leader].intern(language))
             });
             cells.extend(number);
         }
@@ -244,7 +221,8 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     let mut rows = Rows::with_capacity(like.len() + 1, translated.len());
     translated.into_iter().for_each(|row| rows.push(row));
     let threads = like.iter().zip(languages);
-    let threads = threads.map(|(like, languages)| RegularThread { like: *like, languages: languages.list }).collect();
+    let threads =
+        threads.map(|(like, languages)| RegularThread { like: *like, languages: languages.into_items() }).collect();
     Regular { threads, rows }
 }
 
@@ -253,10 +231,10 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
 fn over_frames(tables: &mut Tables<'_>, thread: usize, language: &Language) -> Option<Language> {
     /// The start, where symbols are on top.
     const START: u32 = u32::MAX;
-    let mut subsets: Numbered<Vec<u32>> = Numbered::default();
-    subsets.number(vec![START]);
+    let mut subsets: Interner<Vec<u32>> = Interner::default();
+    subsets.intern(vec![START]);
     let mut states: Vec<BTreeMap<Symbol, Option<u32>>> = Vec::new();
-    while let Some(subset) = subsets.list.get(states.len()).cloned() {
+    while let Some(subset) = subsets.iter().nth(states.len()).cloned() {
         let mut targets: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
         let mut edges = BTreeMap::new();
         for state in subset {
@@ -270,7 +248,7 @@ fn over_frames(tables: &mut Tables<'_>, thread: usize, language: &Language) -> O
             }
         }
         for (symbol, targets) in targets {
-            edges.insert(symbol, Some(subsets.number(targets.into_iter().collect())));
+            edges.insert(symbol, Some(subsets.intern(targets.into_iter().collect())));
         }
         states.push(edges);
     }
@@ -311,7 +289,7 @@ fn below(tables: &mut Tables<'_>, thread: usize, part: &LemmaThread) -> Vec<(Vec
         lower.extend(rest.map(|rest| (word, rest, symbols)));
     }
     for (word, rest, symbols) in lower {
-        let listed = |frame: Option<Frame>| frame.and_then(|frame| tables.frames.numbers.get(&frame).copied());
+        let listed = |frame: Option<Frame>| frame.and_then(|frame| tables.frames.get(&frame));
         let tops = [tables.legend.on_top(thread, word[0]), tables.legend.below(thread, word[0])].map(listed);
         for top in tops.into_iter().flatten() {
             let word = [Symbol(top + 1)].into_iter().chain(rest.iter().copied()).collect();

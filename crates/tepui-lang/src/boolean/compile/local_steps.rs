@@ -108,37 +108,37 @@ pub(super) fn resting(
 
 impl Steps<'_> {
     /// What steps of a thread lead to, with the steps that can be taken at once.
-    pub(super) fn settled(&self, found: Vec<(Change, Effect)>) -> Vec<(Change, Effect)> {
+    pub(super) fn after_local_steps(&self, found: Vec<(Change, Effect)>) -> Vec<(Change, Effect)> {
         if !self.options.reduce {
             return found;
         }
-        let mut settled = Vec::new();
+        let mut rested = Vec::new();
         for ((shared, mode), effect) in found {
             let kept = shared & self.kept.shared;
             match effect {
                 Effect::Become(point) if matches!(mode, Mode::Calm | Mode::Atomic) => {
                     let points = self.run_on((kept, mode), point).into_iter();
-                    settled.extend(points.map(|(change, point)| (change, Effect::Become(point))));
+                    rested.extend(points.map(|(change, point)| (change, Effect::Become(point))));
                 }
                 // Who starts threads goes on before they are there: they have not moved.
                 Effect::Become(point) if matches!(mode, Mode::Starting { .. }) => {
                     let Mode::Starting { first, fresh, count, atomic } = self.tidy_mode(mode) else { continue };
                     let now = if atomic { Mode::Atomic } else { Mode::Calm };
-                    settled.extend(self.run_on((kept, now), point).into_iter().map(|((shared, now), point)| {
+                    rested.extend(self.run_on((kept, now), point).into_iter().map(|((shared, now), point)| {
                         let mode = Mode::Starting { first, fresh, count, atomic: now == Mode::Atomic };
                         ((shared, mode), Effect::Become(point))
                     }));
                 }
-                Effect::Become(point) => settled.push(((kept, self.tidy_mode(mode)), Effect::Become(self.tidy(point)))),
+                Effect::Become(point) => rested.push(((kept, self.tidy_mode(mode)), Effect::Become(self.tidy(point)))),
                 Effect::Call { callee, caller } => {
                     let caller = self.tidy(caller);
                     let points = self.run_on((kept, mode), callee).into_iter();
-                    settled.extend(points.map(|(change, callee)| (change, Effect::Call { callee, caller })));
+                    rested.extend(points.map(|(change, callee)| (change, Effect::Call { callee, caller })));
                 }
-                Effect::Leave => settled.push(((kept, mode), Effect::Leave)),
+                Effect::Leave => rested.push(((kept, mode), Effect::Leave)),
             }
         }
-        settled
+        rested
     }
 
     /// What becomes of a thread that goes on by itself.
@@ -149,7 +149,7 @@ impl Steps<'_> {
         if !self.goes_on(change.1, &self.tidy(point)) {
             return vec![(change, self.tidy(point))];
         }
-        let mut settled = Vec::new();
+        let mut rested = Vec::new();
         let mut seen: FxHashSet<(Change, Point)> = FxHashSet::default();
         let mut open = vec![(change, self.tidy(point))];
         let mut results = 0;
@@ -158,7 +158,7 @@ impl Steps<'_> {
                 continue; // In an atomic section a loop without end is one that nobody sees; elsewhere there is none.
             }
             if !self.goes_on(mode, &point) {
-                settled.push(here);
+                rested.push(here);
                 continue;
             }
             let mut found = Vec::new();
@@ -176,7 +176,7 @@ impl Steps<'_> {
                 }
             }
         }
-        settled
+        rested
     }
 
     fn goes_on(&self, mode: Mode, point: &Point) -> bool {

@@ -44,7 +44,7 @@ pub(super) enum Label {
 }
 
 /// Adds an action for each pair of partners of each handshake, and gives the threads their rules.
-pub(super) fn weave(
+pub(super) fn pair_up(
     mut actions: Vec<String>,
     handshakes: &[String],
     sketches: Vec<Sketch>,
@@ -64,7 +64,7 @@ pub(super) fn weave(
     }
     let number = |index: usize| Action(index as u32);
     let threads = sketches.into_iter().enumerate().map(|(index, sketch)| {
-        let woven = |label: Label| -> Vec<Option<Action>> {
+        let paired = |label: Label| -> Vec<Option<Action>> {
             let partners = pairs.iter().zip(named..).filter(|&(&(handshake, sender, receiver), _)| match label {
                 Label::Send(wanted) => wanted == handshake && sender == index,
                 Label::Receive(wanted) => wanted == handshake && receiver == index,
@@ -88,7 +88,7 @@ pub(super) fn weave(
         let rules: Vec<_> = sketch
             .rules
             .iter()
-            .flat_map(|one| woven(one.label).into_iter().map(move |action| rule(one, action)))
+            .flat_map(|one| paired(one.label).into_iter().map(move |action| rule(one, action)))
             .collect();
         knows.extend(rules.iter().filter_map(|rule| rule.action));
         let Sketch { name, controls, symbols, .. } = sketch;
