@@ -49,6 +49,17 @@ fn the_checker_depends_on_the_model_and_the_vocabulary_only() {
 }
 
 #[test]
+fn the_library_is_small() {
+    let arguments = ["tree", "--package", "tepui", "--edges", "normal,no-proc-macro", "--prefix", "none", "--offline"];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut crates: Vec<_> = text.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    crates.sort_unstable();
+    crates.dedup();
+    assert!((5..30).contains(&crates.len()), "{crates:?}");
+}
+
+#[test]
 fn engines_know_no_language_and_no_checker() {
     for forbidden in ["tepui-lang", "tepui-check", "tepui-report", "tepui"] {
         assert!(!depends_on("tepui-engines").iter().any(|name| name == forbidden), "{forbidden}");
@@ -81,7 +92,7 @@ fn only_the_binary_touches_the_world() {
         {
             continue;
         }
-        let product = text.split("#[cfg(test)]").next().unwrap();
+        let product = code(&text);
         for word in worldly {
             assert!(!product.contains(word), "{place} mentions {word}");
         }
