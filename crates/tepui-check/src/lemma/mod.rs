@@ -45,6 +45,7 @@
 
 mod groups;
 mod projection;
+mod rows;
 mod show;
 mod table;
 
@@ -57,6 +58,8 @@ use tepui_model::pushdown::Symbol;
 use crate::Rejected;
 pub(crate) use groups::Groups;
 use projection::Exclusion;
+pub(crate) use rows::Holders;
+use rows::{as_set, check_rows, is_word};
 pub(crate) use show::Show;
 use show::show_word;
 use table::Index;
@@ -558,53 +561,4 @@ fn met(rows: &[Vec<u32>], thread: usize, action: u32, moves: &[Consequence]) -> 
         row
     };
     rows.iter().flat_map(|row| moves.iter().filter(takes_part).map(|consequence| moved(row, consequence))).collect()
-}
-
-/// Who must not be interrupted.
-pub(crate) enum Holders {
-    Nobody,
-    One(usize),
-    Several,
-}
-
-impl Holders {
-    /// Whether a thread may move: nobody else must not be interrupted.
-    pub(crate) fn let_move(&self, thread: usize) -> bool {
-        match *self {
-            Self::Nobody => true,
-            Self::One(holder) => holder == thread,
-            Self::Several => false,
-        }
-    }
-}
-
-/// Whether every row names what exists, and is canonical.
-fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -> Result<(), String> {
-    let shared = system.shared_states();
-    let words = |thread: usize| lemma.threads[groups.leader(thread)].words.len();
-    let words: Vec<_> = (0..lemma.threads.len()).map(words).collect();
-    let exists =
-        |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
-    if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
-        return Err(format!("the row {row:?} names a shared state or word that does not exist"));
-    }
-    match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
-        Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
-        None => Ok(()),
-    }
-}
-
-/// At most `depth` symbols, of which the last may be the marker and must be if there are fewer.
-fn is_word(word: &[Symbol], depth: u32, symbols: u32) -> bool {
-    let Some((last, upper)) = word.split_last() else { return false };
-    let complete = word.len() == depth as usize || (word.len() < depth as usize && last.is_bottom());
-    complete && last.0 < symbols && upper.iter().all(|symbol| !symbol.is_bottom() && symbol.0 < symbols)
-}
-
-/// Symbols in ascending order, none twice.
-fn as_set(symbols: &[Symbol]) -> Vec<Symbol> {
-    let mut set = symbols.to_vec();
-    set.sort_unstable();
-    set.dedup();
-    set
 }

@@ -15,7 +15,10 @@
 //! frame with unknown values contains what is found for each frame that agrees with it. [`Keep`] says which values
 //! are known afterwards.
 
+mod values;
+
 use super::{Action, Block, Expression, Kind, Operator, Place, Program, Slot};
+use values::{apply, product, put, stored};
 
 /// The value of a variable; none, if it is not known.
 pub type Value = Option<u32>;
@@ -358,16 +361,6 @@ fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
     effect
 }
 
-fn apply(operator: Operator, left: u32, right: u32) -> bool {
-    match operator {
-        Operator::And => left == 1 && right == 1,
-        Operator::Or => left == 1 || right == 1,
-        Operator::Xor | Operator::Unequal => left != right,
-        Operator::Implies => left == 0 || right == 1,
-        Operator::Equal => left == right,
-    }
-}
-
 /// Where variables have their values.
 #[derive(Clone, Copy)]
 struct Scope<'s> {
@@ -567,37 +560,5 @@ impl Step<'_, '_> {
                 found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });
             });
         });
-    }
-}
-
-/// What is stored, and where: some results are not wanted.
-fn stored(targets: &[Place], values: &[Vec<u32>]) -> (Vec<Slot>, Vec<Vec<u32>>) {
-    targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values.clone()))).unzip()
-}
-
-fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {
-    match slot {
-        Slot::Shared(number) => shared[number] = value,
-        Slot::Local(number) => frame.locals[number] = value,
-    }
-}
-
-/// Calls back for all ways to take one item from each list.
-fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut dyn FnMut(&[T])) {
-    let mut at = vec![0; choices.len()];
-    if choices.iter().any(Vec::is_empty) {
-        return;
-    }
-    let mut row: Vec<T> = choices.iter().map(|list| list[0].clone()).collect();
-    while keep.goes_on() {
-        found(&row);
-        // The last list runs fastest.
-        let Some(place) = (0..choices.len()).rev().find(|&place| at[place] + 1 < choices[place].len()) else { return };
-        at[place] += 1;
-        row[place] = choices[place][at[place]].clone();
-        for later in place + 1..choices.len() {
-            at[later] = 0;
-            row[later] = choices[later][0].clone();
-        }
     }
 }

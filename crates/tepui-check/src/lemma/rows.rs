@@ -1,0 +1,55 @@
+//! Rows and words that are well formed, and which threads a row lets move.
+
+use tepui_cert::pushdown::Lemma;
+use tepui_model::pushdown::Symbol;
+
+use super::{Groups, System};
+
+/// Who must not be interrupted.
+pub(crate) enum Holders {
+    Nobody,
+    One(usize),
+    Several,
+}
+
+impl Holders {
+    /// Whether a thread may move: nobody else must not be interrupted.
+    pub(crate) fn let_move(&self, thread: usize) -> bool {
+        match *self {
+            Self::Nobody => true,
+            Self::One(holder) => holder == thread,
+            Self::Several => false,
+        }
+    }
+}
+
+/// Whether every row names what exists, and is canonical.
+pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -> Result<(), String> {
+    let shared = system.shared_states();
+    let words = |thread: usize| lemma.threads[groups.leader(thread)].words.len();
+    let words: Vec<_> = (0..lemma.threads.len()).map(words).collect();
+    let exists =
+        |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
+    if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
+        return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+    }
+    match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
+        Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
+        None => Ok(()),
+    }
+}
+
+/// At most `depth` symbols, of which the last may be the marker and must be if there are fewer.
+pub(super) fn is_word(word: &[Symbol], depth: u32, symbols: u32) -> bool {
+    let Some((last, upper)) = word.split_last() else { return false };
+    let complete = word.len() == depth as usize || (word.len() < depth as usize && last.is_bottom());
+    complete && last.0 < symbols && upper.iter().all(|symbol| !symbol.is_bottom() && symbol.0 < symbols)
+}
+
+/// Symbols in ascending order, none twice.
+pub(super) fn as_set(symbols: &[Symbol]) -> Vec<Symbol> {
+    let mut set = symbols.to_vec();
+    set.sort_unstable();
+    set.dedup();
+    set
+}

@@ -1,0 +1,45 @@
+//! Values: operators, stores, and all combinations of what may be.
+
+use super::{Frame, Keep, Operator, Place, Slot, Value};
+
+pub(super) fn apply(operator: Operator, left: u32, right: u32) -> bool {
+    match operator {
+        Operator::And => left == 1 && right == 1,
+        Operator::Or => left == 1 || right == 1,
+        Operator::Xor | Operator::Unequal => left != right,
+        Operator::Implies => left == 0 || right == 1,
+        Operator::Equal => left == right,
+    }
+}
+
+/// What is stored, and where: some results are not wanted.
+pub(super) fn stored(targets: &[Place], values: &[Vec<u32>]) -> (Vec<Slot>, Vec<Vec<u32>>) {
+    targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values.clone()))).unzip()
+}
+
+pub(super) fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {
+    match slot {
+        Slot::Shared(number) => shared[number] = value,
+        Slot::Local(number) => frame.locals[number] = value,
+    }
+}
+
+/// Calls back for all ways to take one item from each list.
+pub(super) fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut dyn FnMut(&[T])) {
+    let mut at = vec![0; choices.len()];
+    if choices.iter().any(Vec::is_empty) {
+        return;
+    }
+    let mut row: Vec<T> = choices.iter().map(|list| list[0].clone()).collect();
+    while keep.goes_on() {
+        found(&row);
+        // The last list runs fastest.
+        let Some(place) = (0..choices.len()).rev().find(|&place| at[place] + 1 < choices[place].len()) else { return };
+        at[place] += 1;
+        row[place] = choices[place][at[place]].clone();
+        for later in place + 1..choices.len() {
+            at[later] = 0;
+            row[later] = choices[later][0].clone();
+        }
+    }
+}
