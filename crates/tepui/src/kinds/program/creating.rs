@@ -16,7 +16,7 @@ use crate::Options;
 use crate::kinds::pushdown::{Setup, with_some_property};
 
 /// The number of threads is the bound.
-static CREATING: Facts = Facts {
+pub(super) static CREATING: Facts = Facts {
     restarts: true,
     at_limit: "the limit of threads at the same time was reached",
     ..Facts::new("auto", &["threads"])

@@ -33,7 +33,7 @@ use super::{
 };
 use crate::run::confirmed;
 use crate::{Error, Input, Options, Problem, Reading};
-use creating::Creating;
+use creating::{CREATING, Creating};
 use way_back::{ToSource, execution};
 
 pub use tepui_lang::boolean::{CallReturn, Dialect};
@@ -307,7 +307,7 @@ impl Kind for BooleanProgram {
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
         // To find that all threads are blocked, the model takes steps that the program does not have.
         let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK);
-        let full = outcome.raised.restarts && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
+        let full = *outcome.raised == CREATING && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
         let more = full.then(|| "--max-threads N looks at more threads at the same time".to_owned());
         [shorter, others_that_apply(&ENTRY, outcome), more].into_iter().flatten().collect()
     }
