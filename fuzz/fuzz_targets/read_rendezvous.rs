@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tepui_cert::{Certificate, Trace, rendezvous, sealed};
-use tepui_check::{check, replay};
+use tepui_check::rendezvous::{check, replay};
 use tepui_lang::rendezvous::{print_rpds, read_rpds, read_spade};
 use tepui_lang::source::Source;
 
@@ -18,19 +18,19 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     let model = read_rpds(&Source::new("model", MODEL.as_bytes()), None).expect("a model").model;
-    let (digest, model) = (model.digest(), model.into());
+    let digest = model.digest();
     let text = String::from_utf8_lossy(bytes);
     if let Ok(Certificate::Rendezvous(mut certificate)) = Certificate::from_text(&sealed(&format!("{text}\n"))) {
         match &mut certificate {
             rendezvous::Certificate::Languages(languages) => languages.model = digest,
             rendezvous::Certificate::Views(views) => views.model = digest,
         }
-        let _ = check(&model, &certificate.into());
+        let _ = check(&model, &certificate, &|| false);
     }
     for trace in Trace::from_text(&text).into_iter().flatten() {
         if let Trace::Rendezvous(mut trace) = trace {
             trace.model = digest;
-            let _ = replay(&model, &trace.into());
+            let _ = replay(&model, &trace);
         }
     }
 });

@@ -25,6 +25,7 @@ pub fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Problem, Error> {
 
 /// Verifies what is asked about a problem.
 pub fn verify(problem: &Problem, options: &Options, budget: &Budget) -> Result<Answer, Error> {
+    problem.require_fitting("the model", options.engine, &[])?;
     problem.kind.require_fitting(options)?;
     problem.kind.verify(options, budget)
 }
