@@ -105,7 +105,7 @@ def apply(tree, mutant):
 
 def examples(tree, environment):
     """Whether the checker notices on the programs that are kept because they fooled somebody once."""
-    command = ["cargo", "test", "--offline", "-p", "tepui", "--test", "cli", "hostile::verdicts_are_right"]
+    command = ["cargo", "test", "--offline", "-p", "tepui-cli", "--test", "cli", "hostile::verdicts_are_right"]
     result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     told = re.findall(r"the certificate fails[^\"]*|cannot follow a trace[^\"]*", result.stdout + result.stderr)
     return ("caught", ["on an example: " + told[0][:100]]) if result.returncode != 0 and told else ("SURVIVED", [])
