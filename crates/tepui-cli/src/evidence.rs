@@ -69,7 +69,7 @@ fn proves(accepted: &Accepted) -> String {
     };
     match accepted {
         Accepted::Views(accepted) => {
-            let others = || format!("no other than its {} views can be reached", grouped(accepted.views));
+            let others = || format!("no views other than its {} can be reached", grouped(accepted.views));
             let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
             let proves = claim(&accepted.properties).unwrap_or_else(others);
             format!("{proves} ({lemmas}, {views} of depth {})", accepted.depth)

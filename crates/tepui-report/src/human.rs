@@ -300,7 +300,7 @@ pub fn limit_text(limit: Limit) -> &'static str {
         Limit::Bound => "the bound limit was reached",
         Limit::Outrun => "another engine answered first",
         Limit::FirstViolation => "the run stopped at the first violation",
-        Limit::Work => "the limit of work was reached",
+        Limit::Work => "the work limit was reached",
     }
 }
 
@@ -312,7 +312,7 @@ pub(crate) fn reason_text(reason: &Reason, raised: &Facts) -> String {
         Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
         Reason::Untraced { property, stop } => {
             let why = reason_text(&stop.clone().into(), raised);
-            format!("a violation of {property} was found, but its schedule was not worked out: {why}")
+            format!("a violation of {property} was found, but no schedule was constructed: {why}")
         }
         Reason::NothingAsked => "no property is asked for".to_owned(),
         Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),

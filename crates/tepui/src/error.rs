@@ -9,7 +9,7 @@ use tepui_lang::source::Source;
 #[derive(thiserror::Error, Clone, Debug)]
 pub enum Error {
     /// No language has the extension of the file.
-    #[error("{file} is no {} file; `tepui languages` lists what can be read", list(known, "or"))]
+    #[error("{file} is not a {} file; `tepui languages` lists what can be read", list(known, "or"))]
     UnknownLanguage {
         /// The name of the file.
         file: String,

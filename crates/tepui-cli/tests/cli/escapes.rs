@@ -62,7 +62,8 @@ fn run_everywhere(room: &Room, line: &str) -> String {
 
 /// What is shown after the last line of progress has been cleared, if the run took so long that there was one.
 fn after_progress(shown: &str) -> &str {
-    let Some(progress) = shown.rfind("images/s") else { return shown };
+    let progress = ["images/s", " reading, "].iter().filter_map(|words| shown.rfind(words)).max();
+    let Some(progress) = progress else { return shown };
     shown[progress..].split_once("\u{1b}[2K").map_or("", |(_, report)| report)
 }
 

@@ -18,7 +18,7 @@ use crate::kinds::pushdown::{Setup, with_some_property};
 /// The number of threads is the bound.
 pub(super) static CREATING: Facts = Facts {
     restarts: true,
-    at_limit: "the limit of threads at the same time was reached",
+    at_limit: "the limit on simultaneous threads was reached",
     ..Facts::new("auto", &["threads"])
 };
 

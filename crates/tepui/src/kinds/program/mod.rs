@@ -308,7 +308,7 @@ impl Kind for BooleanProgram {
         // To find that all threads are blocked, the model takes steps that the program does not have.
         let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK);
         let full = *outcome.raised == CREATING && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
-        let more = full.then(|| "--max-threads N looks at more threads at the same time".to_owned());
+        let more = full.then(|| "--max-threads N allows more simultaneous threads".to_owned());
         [shorter, others_that_apply(&ENTRY, outcome), more].into_iter().flatten().collect()
     }
 
