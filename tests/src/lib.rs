@@ -13,4 +13,5 @@ pub mod random;
 pub mod random_programs;
 pub mod rendezvous;
 pub mod second;
+pub mod shrink;
 pub mod systems;
