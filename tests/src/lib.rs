@@ -5,6 +5,7 @@
 //! again from their definitions, and a test compares them with the model's own.
 
 pub mod corpus;
+pub mod examples;
 pub mod facade;
 pub mod oracle;
 pub mod programs;
@@ -12,4 +13,5 @@ pub mod random;
 pub mod random_programs;
 pub mod rendezvous;
 pub mod second;
+pub mod shrink;
 pub mod systems;

@@ -19,6 +19,7 @@ use tepui_model::program::Program;
 use tepui_tests::facade::verify_program;
 use tepui_tests::random_programs::{Random, write};
 use tepui_tests::second::{self, Dialect, Found, Limits, explore, productions};
+use tepui_tests::shrink::{TRIES, shrink, smaller_texts};
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
@@ -150,30 +151,39 @@ fn gist(why: &str) -> String {
     gist.split([';', '"', '`']).next().unwrap_or_default().to_owned()
 }
 
-/// A shorter program with the same difference: words are left out, many at once at first, while it stays.
+/// A shorter program with the same difference, and what it is then. Texts that the second reader does not take count as
+/// no try, unless the difference is that it does not.
 fn shortened(random: &Random, seed: u64, why: &str) -> (Random, String) {
-    let (mut best, mut reason) = (random.clone(), why.to_owned());
-    let mut length = best.text.len();
-    while length > 0 {
-        let words: Vec<_> = best.text.split_inclusive([' ', '\n', ';', '(']).map(str::to_owned).collect();
-        length = length.min(words.len());
-        let shorter = (0..words.len().saturating_sub(length - 1)).find_map(|start| {
-            let text = [&words[..start], &words[start + length..]].concat().concat();
-            let shorter = Random { text, ..best.clone() };
-            let other = both(&shorter, seed, &mut Measured::default()).err()?;
-            (gist(&other) == gist(&reason)).then_some((shorter, other))
-        });
-        match shorter {
-            Some(shorter) => (best, reason) = shorter,
-            None => length = if length > 8 { length * 2 / 3 } else { length - 1 },
+    let reads = |text: &String| second::read(text, random.dialect).is_ok();
+    let read = reads(&random.text);
+    let shorter = |random: &Random| {
+        let texts = smaller_texts(&random.text).into_iter().filter(|text| reads(text) == read);
+        texts.map(|text| Random { text, ..random.clone() }).collect()
+    };
+    let differs = |random: &Random| {
+        let other = both(random, seed, &mut Measured::default()).err()?;
+        (gist(&other) == gist(why)).then_some(other)
+    };
+    shrink(random, TRIES, shorter, differs).unwrap_or_else(|| (random.clone(), why.to_owned()))
+}
+
+/// All differences, by what they are: their seeds, and some of the programs, shortened.
+fn report(differences: &BTreeMap<String, Vec<(u64, String)>>) -> String {
+    let (mut report, most) = (String::new(), number("TEPUI_RANDOM_SHOWN", 2) as usize);
+    for (gist, found) in differences {
+        let seeds: Vec<_> = found.iter().map(|(seed, _)| seed).collect();
+        report += &format!("=== {gist}: seeds {seeds:?}\n");
+        for (seed, why) in found.iter().take(most) {
+            let (Random { text, dialect, labels, forced, .. }, why) = shortened(&program(*seed), *seed, why);
+            report += &format!("--- seed {seed}, {dialect:?}, forced {forced}, labels {labels:?}: {why}\n{text}\n");
         }
     }
-    (best, reason)
+    report
 }
 
 #[test]
 fn two_readings_agree() {
-    let (mut measured, mut differences) = (Measured::default(), BTreeMap::<_, Vec<_>>::new());
+    let (mut measured, mut differences) = (Measured::default(), BTreeMap::<String, Vec<_>>::new());
     for seed in seeds() {
         let random = program(seed);
         if let Err(why) = both(&random, seed, &mut measured) {
@@ -182,16 +192,7 @@ fn two_readings_agree() {
         }
     }
     eprintln!("{measured:?}");
-    let shown = number("TEPUI_RANDOM_SHOWN", 2) as usize;
-    for (gist, seeds) in &differences {
-        eprintln!("=== {gist}: seeds {:?}", seeds.iter().map(|(seed, _)| seed).collect::<Vec<_>>());
-        for (seed, why) in seeds.iter().take(shown) {
-            let (short, why) = shortened(&program(*seed), *seed, why);
-            let Random { text, dialect, labels, forced, .. } = short;
-            eprintln!("--- seed {seed}, {dialect:?}, forced {forced}, labels {labels:?}: {why}\n{text}");
-        }
-    }
-    assert!(differences.is_empty(), "{:?}", differences.keys().collect::<Vec<_>>());
+    assert!(differences.is_empty(), "{}", report(&differences));
     assert!(measured.confirmed > measured.read, "{measured:?}");
 }
 

@@ -9,7 +9,7 @@ use tepui_model::pushdown::{Model, State};
 use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Bounded, Cap};
 
-use crate::{for_each_system, shape_of};
+use crate::{for_each_model, shape_of};
 use tepui_tests::random::{small_model, symmetric_model};
 
 const SYSTEMS: u64 = 1400;
@@ -25,18 +25,20 @@ struct Truth {
 
 #[test]
 fn context_engines_agree_with_the_oracle() {
-    let (count, tallies) = for_each_system(SYSTEMS, |seed, tally: &mut Tally| {
+    let alike = |seed: u64| seed % 4 == 3;
+    let draw = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let alike = seed % 4 == 3;
-        let model =
-            if alike { symmetric_model(&mut rng, shape_of(seed)) } else { small_model(&mut rng, shape_of(seed)) };
+        if alike(seed) { symmetric_model(&mut rng, shape_of(seed)) } else { small_model(&mut rng, shape_of(seed)) }
+    };
+    let (count, tallies) = for_each_model(SYSTEMS, draw, |model: &Model, seed, tally: &mut Tally| {
+        let model = model.clone();
         let levels = oracle::contexts(&model, BOUND as usize, CAP);
         let reachable = oracle::reachable(&model, CAP);
         let finite = check_finite_context(&model, seed);
         let truth = Truth { model, finite, levels, reachable };
         for engine in [&CONTEXTS, &EXPLICIT, &STATES, &VIEWS, &SYMBOLIC] {
             compare(&truth, engine, false, &format!("seed {seed}, {engine:?}"), tally);
-            if alike {
+            if alike(seed) {
                 compare(&truth, engine, true, &format!("seed {seed}, {engine:?}, symmetric"), tally);
             }
         }

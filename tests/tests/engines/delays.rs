@@ -16,7 +16,7 @@ use tepui_tests::facade::{pushdown_trace, verify};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
-use crate::{for_each_system, shape_of};
+use crate::{for_each_model, shape_of};
 
 const SYSTEMS: u64 = 1000;
 const MOST: usize = 8;
@@ -26,11 +26,13 @@ const CAP: Cap = Cap { height: 20, states: 120 };
 /// baseline without a frontier.
 #[test]
 fn bounded_sets_are_those_of_the_definition() {
-    let (count, tallies) = for_each_system(SYSTEMS, |seed, exact: &mut u64| {
+    let draw = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0xde1a);
         let shape = shape_of(seed);
-        let model = if seed % 3 == 0 { symmetric_model(&mut rng, shape) } else { small_model(&mut rng, shape) };
-        let grid = oracle::round_robin(&model, MOST, MOST, CAP);
+        if seed.is_multiple_of(3) { symmetric_model(&mut rng, shape) } else { small_model(&mut rng, shape) }
+    };
+    let (count, tallies) = for_each_model(SYSTEMS, draw, |model, seed, exact: &mut u64| {
+        let grid = oracle::round_robin(model, MOST, MOST, CAP);
         if !grid.exact {
             return;
         }
@@ -42,7 +44,7 @@ fn bounded_sets_are_those_of_the_definition() {
         for (delays, from_scratch) in fixed.map(|delays| (delays, false)).chain([(None, false), (None, true)]) {
             let cores = Cores { threads: 1 + seed as usize % 2, chunk: 2 };
             let options = delays::Options { delays, test_always: false, from_scratch, cores };
-            let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), options);
+            let mut engine = Delays::new(ObservedPushdown::new(Compiled::new(model), 1, 1), options);
             let mut budget = Budget::unlimited();
             while let Some(bound) = engine.next_bound().filter(|bound| !bound.exceeds(&[MOST as u32])) {
                 let round = tepui_core::Engine::explore(&mut engine, &mut budget).unwrap();
@@ -66,13 +68,13 @@ fn bounded_sets_are_those_of_the_definition() {
 /// The bounds of a violation are among the smallest, and its trace keeps to them.
 #[test]
 fn violations_are_found_at_smallest_bounds() {
-    let (count, tallies) = for_each_system(600, |seed, found: &mut u64| {
-        let model = small_model(&mut fastrand::Rng::with_seed(seed ^ 0xb0b), shape_of(seed));
-        let grid = oracle::round_robin(&model, MOST, MOST, CAP);
+    let draw = |seed: u64| small_model(&mut fastrand::Rng::with_seed(seed ^ 0xb0b), shape_of(seed));
+    let (count, tallies) = for_each_model(600, draw, |model, seed, found: &mut u64| {
+        let grid = oracle::round_robin(model, MOST, MOST, CAP);
         for (prove, limit) in [(true, vec![MOST as u32]), (false, vec![MOST as u32, 3])] {
             let bound_limit = Some(limit.clone());
             let options = Options { engine: &DELAYS, prove, bound_limit, ..Options::default() };
-            let outcome = verify(&model, &options, &Budget::unlimited()).unwrap();
+            let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
             for (property, answer) in model.properties().iter().zip(&outcome.properties) {
                 let Verdict::Unsafe(refuted) = &answer.verdict else {
                     let within = |&(r, d): &(usize, usize)| r <= MOST && d <= limit[limit.len() - 1] as usize;
@@ -88,7 +90,7 @@ fn violations_are_found_at_smallest_bounds() {
                     !grid.exact || smallest.contains(&(rounds as usize, delays as usize)),
                     "seed {seed}: {bound}, {smallest:?}"
                 );
-                tepui_check::pushdown::replay(&model, pushdown_trace(refuted.trace())).unwrap();
+                tepui_check::pushdown::replay(model, pushdown_trace(refuted.trace())).unwrap();
             }
         }
     });

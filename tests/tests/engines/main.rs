@@ -14,6 +14,7 @@ mod stopped;
 use std::panic::resume_unwind;
 
 use tepui_tests::random::Shape;
+use tepui_tests::shrink::{self, Case};
 
 /// Calls a test for one seed after the other, on all cores; returns their number and what was counted on each core.
 fn for_each_system<T: Default + Send>(usual: u64, test: impl Fn(u64, &mut T) + Sync) -> (u64, Vec<T>) {
@@ -32,6 +33,15 @@ fn for_each_system<T: Default + Send>(usual: u64, test: impl Fn(u64, &mut T) + S
         shares.into_iter().map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     (count, tallies)
+}
+
+/// The same for systems that are drawn with the seeds: one that fails is made smaller before it is reported.
+fn for_each_model<C: Case, T: Default + Send>(
+    usual: u64,
+    draw: impl Fn(u64) -> C + Sync,
+    test: impl Fn(&C, u64, &mut T) + Sync,
+) -> (u64, Vec<T>) {
+    for_each_system(usual, |seed, tally| shrink::check(seed, &draw(seed), |model| test(model, seed, tally)))
 }
 
 fn shape_of(seed: u64) -> Shape {

@@ -7,21 +7,19 @@ use tepui_tests::facade::{self_check, verify};
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
-use crate::{for_each_system, shape_of};
+use crate::{for_each_model, shape_of};
 
 const CAP: Cap = Cap { height: 8, states: 1500 };
 /// Enough for every system whose states the oracle has enumerated.
 const BOUND: u32 = 40;
 
-/// A random system all of whose states are known, with 2 to 4 properties; they are taken from systems that are drawn
-/// alike.
-fn system(seed: u64) -> Option<(Model, Vec<bool>)> {
+/// A random system with 2 to 4 properties.
+fn system(seed: u64) -> Model {
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x2b4d);
     let model = if seed.is_multiple_of(2) { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
     let mut properties: Vec<Property> = model.properties().to_vec();
     // A single view, reached or not, is a property as well.
-    let (states, exact) = oracle::reachable(&model, CAP);
-    let views: Vec<_> = oracle::views(&states).into_iter().collect();
+    let views: Vec<_> = oracle::views(&oracle::reachable(&model, CAP).0).into_iter().collect();
     while properties.len() < 2 + seed as usize % 3 {
         let mut view = views[rng.usize(0..views.len())].clone();
         if rng.bool() {
@@ -31,9 +29,14 @@ fn system(seed: u64) -> Option<(Model, Vec<bool>)> {
         let pattern = tepui_model::pushdown::Pattern { shared: Some(view.shared), tops };
         properties.push(Property { name: format!("q{}", properties.len()), never: vec![pattern] });
     }
-    let violated =
-        properties.iter().map(|property| states.iter().any(|state| oracle::violates(property, state))).collect();
-    exact.then(|| (model.with_properties(properties).unwrap(), violated))
+    model.with_properties(properties).unwrap()
+}
+
+/// Which properties are violated, if all states are known.
+fn violated(model: &Model) -> Option<Vec<bool>> {
+    let (states, exact) = oracle::reachable(model, CAP);
+    let broken = |property| states.iter().any(|state| oracle::violates(property, state));
+    exact.then(|| model.properties().iter().map(broken).collect())
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -45,24 +48,24 @@ struct Tally {
 
 #[test]
 fn every_property_gets_its_verdict() {
-    let (count, tallies) = for_each_system(900, |seed, tally: &mut Tally| {
-        let Some((model, violated)) = system(seed) else { return };
+    let (count, tallies) = for_each_model(900, system, |model, seed, tally: &mut Tally| {
+        let Some(violated) = violated(model) else { return };
         for engine in [&CLOSURE, &DELAYS, &CONTEXTS, &AUTO] {
             let place = format!("seed {seed}, {engine:?}");
             let run = |cores: Cores, stop_at_first: bool| {
                 let bound_limit = Some(vec![BOUND]);
                 let options = Options { engine, bound_limit, stop_at_first, cores, ..Options::default() };
-                verify(&model, &options, &Budget::unlimited()).unwrap()
+                verify(model, &options, &Budget::unlimited()).unwrap()
             };
             let mut outcome = run(Cores::new(1), false);
             let shared = run(Cores { threads: 4, chunk: 1 }, false);
             assert_eq!(outcome.properties, shared.properties, "{place}");
             assert_eq!((outcome.cutoff, outcome.engine), (shared.cutoff, shared.engine), "{place}");
-            self_check(&model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
+            self_check(model, &mut outcome).unwrap_or_else(|why| panic!("{place}: {why}"));
             tally.runs += 1;
             tally.mixed += usize::from(violated.contains(&true) && violated.contains(&false));
             tally.open += usize::from(!outcome.conclusive());
-            compare(&model, &outcome, &violated, &place);
+            compare(model, &outcome, &violated, &place);
             stops_at_first(&outcome, &run(Cores::new(1), true), &place);
         }
     });

@@ -21,7 +21,7 @@ use tepui_tests::facade::verify;
 use tepui_tests::oracle::{self, Cap};
 use tepui_tests::random::{small_model, symmetric_model};
 
-use crate::{for_each_system, shape_of};
+use crate::{for_each_model, shape_of};
 
 const LIMITS: [Limit; 4] = [Limit::Time, Limit::Memory, Limit::Interrupt, Limit::Outrun];
 const CAP: Cap = Cap { height: 6, states: 1500 };
@@ -147,29 +147,30 @@ fn at_every_moment(place: &str, truth: &Truth, tally: &mut Tally, mut make: impl
 
 #[test]
 fn engines_stop_at_any_moment() {
-    let (count, tallies) = for_each_system(120, |seed, tally: &mut Tally| {
+    let draw = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x570b);
         let shape = shape_of(seed);
-        let model =
-            if seed.is_multiple_of(2) { small_model(&mut rng, shape) } else { symmetric_model(&mut rng, shape) };
-        let (truth, symmetry) = (Truth::of(&model), seed % 4 < 2);
+        if seed.is_multiple_of(2) { small_model(&mut rng, shape) } else { symmetric_model(&mut rng, shape) }
+    };
+    let (count, tallies) = for_each_model(120, draw, |model, seed, tally: &mut Tally| {
+        let (truth, symmetry) = (Truth::of(model), seed % 4 < 2);
         let cores = if seed.is_multiple_of(3) { Cores { threads: 2, chunk: 1 } } else { Cores::new(1) };
         let place = |name: &str| format!("seed {seed}, {name}");
         let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, cores };
         let shallow = closure::Options { view_depth: 1, ..searching };
-        at_every_moment(&place("closure"), &truth, tally, || Box::new(Closure::new(Compiled::new(&model), shallow)));
-        let deep = Truth { views: None, ..Truth::of(&model) };
+        at_every_moment(&place("closure"), &truth, tally, || Box::new(Closure::new(Compiled::new(model), shallow)));
+        let deep = Truth { views: None, ..Truth::of(model) };
         at_every_moment(&place("deep closure"), &deep, tally, || {
-            Box::new(Closure::new(Compiled::new(&model), searching))
+            Box::new(Closure::new(Compiled::new(model), searching))
         });
         let symbolic = Sequences { states: false, views: true, z_depth: 1, symmetry, cores };
-        let run = || Box::new(contexts::symbolic(Compiled::new(&model), symbolic)) as Box<dyn Engine>;
+        let run = || Box::new(contexts::symbolic(Compiled::new(model), symbolic)) as Box<dyn Engine>;
         at_every_moment(&place("symbolic"), &truth, tally, run);
-        if finite_context(&Compiled::new(&model)).into_iter().all(|finite| finite) {
+        if finite_context(&Compiled::new(model)).into_iter().all(|finite| finite) {
             for (states, views) in [(true, true), (true, false), (false, true)] {
                 let options = Sequences { states, views, ..symbolic };
                 let run = || {
-                    Box::new(contexts::explicit(&contexts::EXPLICIT, Compiled::new(&model), options)) as Box<dyn Engine>
+                    Box::new(contexts::explicit(&contexts::EXPLICIT, Compiled::new(model), options)) as Box<dyn Engine>
                 };
                 at_every_moment(&place("explicit"), &truth, tally, run);
             }
@@ -180,11 +181,10 @@ fn engines_stop_at_any_moment() {
             from_scratch: seed.is_multiple_of(7),
             cores,
         };
-        let run =
-            || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), turns)) as Box<dyn Engine>;
+        let run = || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(model), 1, 1), turns)) as Box<dyn Engine>;
         at_every_moment(&place("delays"), &truth, tally, run);
-        if let Some((evidence, views)) = all_views(&model) {
-            let measured = || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(&model), 1, 1), turns));
+        if let Some((evidence, views)) = all_views(model) {
+            let measured = || Box::new(Delays::new(ObservedPushdown::new(Compiled::new(model), 1, 1), turns));
             let run = || Box::new(Measuring::new(measured(), evidence.clone(), views)) as Box<dyn Engine>;
             at_every_moment(&place("measuring"), &truth, tally, run);
         }
@@ -204,10 +204,13 @@ fn all_views(model: &Model) -> Option<(Evidence, u64)> {
 
 #[test]
 fn runs_stop_at_any_moment() {
-    let (count, tallies) = for_each_system(120, |seed, tally: &mut Tally| {
+    let draw = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x4a17);
-        let model = if seed.is_multiple_of(2) { small_model } else { symmetric_model }(&mut rng, shape_of(seed));
-        let truth = Truth::of(&model);
+        let draw = if seed.is_multiple_of(2) { small_model } else { symmetric_model };
+        draw(&mut rng, shape_of(seed))
+    };
+    let (count, tallies) = for_each_model(120, draw, |model, seed, tally: &mut Tally| {
+        let truth = Truth::of(model);
         for (engine, minimal) in [
             (&AUTO, None),
             (&CLOSURE, None),
@@ -221,7 +224,7 @@ fn runs_stop_at_any_moment() {
                 Options { engine, minimal, bound_limit: Some(vec![4]), list_views: true, cores, ..Options::default() };
             for (moment, &limit) in moments().zip(LIMITS.iter().cycle()) {
                 let budget = Budget::stopping_after(moment, limit);
-                let mut outcome = verify(&model, &options, &budget).unwrap();
+                let mut outcome = verify(model, &options, &budget).unwrap();
                 let place = format!("seed {seed}, {engine:?}, {minimal:?}, {limit:?} after {moment} looks");
                 check_outcome(&mut outcome, &truth, limit, &place, tally);
                 if budget.stopper().stopped().is_none() {
@@ -263,9 +266,9 @@ fn check_outcome(outcome: &mut Outcome, truth: &Truth, limit: Limit, place: &str
 
 #[test]
 fn languages_stop_at_any_moment() {
-    let (count, tallies) = for_each_system(80, |seed, tally: &mut Tally| {
-        let model = tepui_tests::rendezvous::small_model(&mut fastrand::Rng::with_seed(seed ^ 0x1a46));
-        let searched = tepui_tests::rendezvous::search(&model, 5, 1500);
+    let draw = |seed: u64| tepui_tests::rendezvous::small_model(&mut fastrand::Rng::with_seed(seed ^ 0x1a46));
+    let (count, tallies) = for_each_model(80, draw, |model, seed, tally: &mut Tally| {
+        let searched = tepui_tests::rendezvous::search(model, 5, 1500);
         let violated = |property| searched.fewest_actions(property).map(|_| true);
         let violated = model.properties().iter().map(violated).collect();
         let names = model.properties().iter().map(|property| property.name.clone()).collect();
@@ -279,7 +282,7 @@ fn languages_stop_at_any_moment() {
             tally.stopped += 1;
             let budget = Budget::stopping_after(moment, limit);
             let options = Options { bound_limit: Some(vec![4]), cores: Cores::new(1), ..Options::default() };
-            let mut outcome = verify(&model, &options, &budget).unwrap();
+            let mut outcome = verify(model, &options, &budget).unwrap();
             check_outcome(&mut outcome, &truth, limit, &place, tally);
         }
     });

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use fastrand::Rng;
 use tepui::{Abstraction, CLOSURE, Policy, Refinement};
 use tepui_check::rendezvous::check;
 use tepui_core::Status;
@@ -10,16 +9,16 @@ use tepui_engines::rendezvous::product::product;
 use tepui_model::pushdown;
 use tepui_model::rendezvous::{Model, Property};
 use tepui_tests::facade::rendezvous_certificate;
-use tepui_tests::rendezvous::{Searched, search, small_model, successors};
+use tepui_tests::rendezvous::{Searched, search, successors};
 
-use super::{longest, refine, run, systems, text, unknown, with, word_lengths};
+use super::{drawn, for_each_model, longest, refine, run, unknown, with, word_lengths};
 
 const LONGEST: u32 = 7;
 
 /// A random system with a single target: with several of them, the first that is reached counts, which need not be the
 /// one with the shortest word.
 fn with_one_target(seed: u64) -> Model {
-    let model = small_model(&mut Rng::with_seed(seed));
+    let model = drawn(seed);
     let properties = model.properties().iter().map(|property| {
         let never = property.never[..1].to_vec();
         Property { name: property.name.clone(), never }
@@ -32,9 +31,9 @@ fn with_one_target(seed: u64) -> Model {
 fn compare(model: &Model, searched: &Searched, status: Status, place: &str) {
     let fewest = searched.fewest_actions(&model.properties()[0]);
     match status {
-        Status::Safe => assert_eq!(fewest, None, "{place}: safe, but reachable\n{}", text(model)),
+        Status::Safe => assert_eq!(fewest, None, "{place}: safe, but reachable"),
         Status::Unsafe if searched.complete => {
-            assert!(fewest.is_some(), "{place}: unsafe, but unreachable\n{}", text(model));
+            assert!(fewest.is_some(), "{place}: unsafe, but unreachable");
         }
         Status::Unsafe | Status::Unknown => {}
     }
@@ -52,21 +51,20 @@ struct Tally {
 #[test]
 fn all_policies_agree_with_a_bounded_search() {
     let mut tally = Tally::default();
-    for seed in systems(1_500) {
-        let model = with_one_target(seed);
-        let searched = search(&model, 6, 3_000);
+    for_each_model(1_500, with_one_target, |model, seed| {
+        let searched = search(model, 6, 3_000);
         let fewest = searched.fewest_actions(&model.properties()[0]);
         let mut answers = Vec::new();
         for (name, policy) in Policy::ALL {
             for abstraction in [Abstraction::Prefix, Abstraction::Suffix, Abstraction::Bifix] {
                 let place = format!("seed {seed}, {name}, {abstraction:?}");
-                let outcome = refine(&model, Refinement { policy, abstraction, shuffle_first: false }, LONGEST);
-                compare(&model, &searched, outcome.status(), &place);
-                if let Some((actions, projection)) = word_lengths(&model, &outcome) {
+                let outcome = refine(model, Refinement { policy, abstraction, shuffle_first: false }, LONGEST);
+                compare(model, &searched, outcome.status(), &place);
+                if let Some((actions, projection)) = word_lengths(model, &outcome) {
                     // A word that is shorter, for every thread, than the length up to which all are exact is the shortest.
                     if policy != Policy::NonGreedy {
                         let least = fewest.unwrap_or(u32::MAX);
-                        assert!(actions <= least, "{place}: {actions} actions, {least} are enough\n{}", text(&model));
+                        assert!(actions <= least, "{place}: {actions} actions, {least} are enough");
                         assert!(!searched.complete || actions == least, "{place}: {actions} actions, not {least}");
                     }
                     assert!(projection < longest(&outcome), "{place}");
@@ -78,18 +76,18 @@ fn all_policies_agree_with_a_bounded_search() {
         }
         let first = answers.iter().find(|status| **status != Status::Unknown);
         let agree = |status: &Status| *status == Status::Unknown || Some(status) == first;
-        assert!(answers.iter().all(agree), "seed {seed}: {answers:?}\n{}", text(&model));
+        assert!(answers.iter().all(agree), "seed {seed}: {answers:?}");
         match first {
             Some(Status::Safe) => tally.safe += 1,
             Some(_) => tally.not_safe += 1,
             None => tally.left_open += 1,
         }
-        let closure = run(&model, &CLOSURE, Refinement::default(), Some(4));
-        compare(&model, &searched, closure.status(), &format!("seed {seed}, closure"));
+        let closure = run(model, &CLOSURE, Refinement::default(), Some(4));
+        compare(model, &searched, closure.status(), &format!("seed {seed}, closure"));
         assert!(unknown(&closure) || agree(&closure.status()) || first.is_none(), "seed {seed}: closure differs");
         tally.by_more += u32::from(first.is_none() && !unknown(&closure));
         tally.found_later += u32::from(fewest.is_some_and(|actions| actions > 3));
-    }
+    });
     assert!(tally.safe > 300 && tally.not_safe > 300 && tally.by_more > 5 && tally.found_later > 20, "{tally:?}");
 }
 
@@ -97,18 +95,17 @@ fn all_policies_agree_with_a_bounded_search() {
 #[test]
 fn to_shuffle_first_is_never_more_precise() {
     let (mut decided, mut better) = (0, 0);
-    for seed in systems(1_000) {
-        let model = with_one_target(seed);
-        let first = refine(&model, Refinement { shuffle_first: true, ..with(Policy::Succinct) }, 5);
+    for_each_model(1_000, with_one_target, |model, seed| {
+        let first = refine(model, Refinement { shuffle_first: true, ..with(Policy::Succinct) }, 5);
         if unknown(&first) {
-            continue;
+            return;
         }
-        let succinct = refine(&model, with(Policy::Succinct), 5);
+        let succinct = refine(model, with(Policy::Succinct), 5);
         decided += 1;
-        assert_eq!(succinct.status(), first.status(), "seed {seed}\n{}", text(&model));
-        assert!(longest(&succinct) <= longest(&first), "seed {seed}\n{}", text(&model));
+        assert_eq!(succinct.status(), first.status(), "seed {seed}");
+        assert!(longest(&succinct) <= longest(&first), "seed {seed}");
         better += u32::from(longest(&succinct) < longest(&first));
-    }
+    });
     assert!(decided > 300 && better > 5, "{decided} {better}");
 }
 
@@ -117,21 +114,20 @@ fn to_shuffle_first_is_never_more_precise() {
 #[test]
 fn non_greedy_needs_no_greater_length() {
     let (mut decided, mut less) = (0, 0);
-    for seed in systems(1_000) {
-        let model = with_one_target(seed);
-        let succinct = refine(&model, with(Policy::Succinct), LONGEST);
+    for_each_model(1_000, with_one_target, |model, seed| {
+        let succinct = refine(model, with(Policy::Succinct), LONGEST);
         if succinct.status() != Status::Unsafe {
-            continue;
+            return;
         }
         decided += 1;
-        let even = refine(&model, with(Policy::NonGreedy), LONGEST);
-        assert_eq!(even.status(), Status::Unsafe, "seed {seed}\n{}", text(&model));
-        assert!(longest(&even) <= longest(&succinct), "seed {seed}\n{}", text(&model));
-        let (_, projection) = word_lengths(&model, &even).unwrap();
-        let (_, other) = word_lengths(&model, &succinct).unwrap();
+        let even = refine(model, with(Policy::NonGreedy), LONGEST);
+        assert_eq!(even.status(), Status::Unsafe, "seed {seed}");
+        assert!(longest(&even) <= longest(&succinct), "seed {seed}");
+        let (_, projection) = word_lengths(model, &even).unwrap();
+        let (_, other) = word_lengths(model, &succinct).unwrap();
         assert!(projection <= other, "seed {seed}");
         less += u32::from(projection + 1 < longest(&succinct));
-    }
+    });
     assert!(decided > 200, "{decided}");
     println!("{decided} reachable, of those {less} where succinct went further than the shortest longest projection");
 }
@@ -140,14 +136,13 @@ fn non_greedy_needs_no_greater_length() {
 #[test]
 fn the_product_has_the_same_states() {
     let mut compared = 0;
-    for seed in systems(1_000) {
-        let model = small_model(&mut Rng::with_seed(seed));
-        let searched = search(&model, 4, 300);
+    for_each_model(1_000, drawn, |model, seed| {
+        let searched = search(model, 4, 300);
         if !searched.complete {
-            continue;
+            return;
         }
         compared += 1;
-        let product = product(&model);
+        let product = product(model);
         let pushdown = product.model();
         let mut seen: HashSet<pushdown::State> = HashSet::new();
         let mut work = vec![pushdown.init().clone()];
@@ -161,20 +156,19 @@ fn the_product_has_the_same_states() {
                 work.extend((0..rules.rules.len()).filter_map(|rule| pushdown.step(&state, thread, rule)));
             }
         }
-        assert_eq!(running, searched.states.len(), "seed {seed}\n{}", text(&model));
+        assert_eq!(running, searched.states.len(), "seed {seed}");
         let bad = seen.iter().any(|state| pushdown.properties()[0].forbids(state.shared, |thread| state.top(thread)));
-        assert_eq!(bad, searched.fewest_actions(&model.properties()[0]).is_some(), "seed {seed}\n{}", text(&model));
-    }
+        assert_eq!(bad, searched.fewest_actions(&model.properties()[0]).is_some(), "seed {seed}");
+    });
     assert!(compared > 300, "{compared}");
 }
 
 /// The model's own steps are those of the definition.
 #[test]
 fn steps_are_those_of_the_definition() {
-    for seed in systems(300) {
-        let model = small_model(&mut Rng::with_seed(seed));
-        for state in search(&model, 3, 30).states.keys() {
-            let mut expected: Vec<_> = successors(&model, state).into_iter().map(|(_, state)| state).collect();
+    for_each_model(300, drawn, |model, seed| {
+        for state in search(model, 3, 30).states.keys() {
+            let mut expected: Vec<_> = successors(model, state).into_iter().map(|(_, state)| state).collect();
             let mut found = Vec::new();
             let mut choices: Vec<Vec<tepui_model::rendezvous::Move>> = vec![Vec::new()];
             for (thread, rules) in model.threads().iter().enumerate() {
@@ -193,23 +187,25 @@ fn steps_are_those_of_the_definition() {
             found.extend(choices.iter().filter_map(|moves| model.step(state, moves)));
             expected.sort();
             found.sort();
-            assert_eq!(found, expected, "seed {seed}\n{}", text(&model));
+            assert_eq!(found, expected, "seed {seed}");
         }
-    }
+    });
+}
+
+/// A random system with a second property, of another system, if it fits.
+fn with_another_property(seed: u64) -> Model {
+    let model = drawn(seed);
+    let other = Property { name: "other".to_owned(), ..with_one_target(seed + 1_000_000).properties()[0].clone() };
+    let both = vec![model.properties()[0].clone(), other];
+    model.clone().with_properties(both).unwrap_or(model)
 }
 
 /// A certificate about all properties is one about each of them, and one about a property survives that others are asked.
 #[test]
 fn certificates_do_not_depend_on_what_else_is_asked() {
     let mut checked = 0;
-    for seed in systems(200) {
-        let model = small_model(&mut Rng::with_seed(seed));
-        let other = Property { name: "other".to_owned(), ..with_one_target(seed + 1_000_000).properties()[0].clone() };
-        let fits =
-            |property: &Property| property.never.iter().all(|target| target.locals.len() == model.threads().len());
-        let both = [model.properties()[0].clone()].into_iter().chain(Some(other).filter(fits)).collect();
-        let Ok(model) = model.clone().with_properties(both) else { continue };
-        let whole = run(&model, &CLOSURE, Refinement::default(), Some(3));
+    for_each_model(200, with_another_property, |model, seed| {
+        let whole = run(model, &CLOSURE, Refinement::default(), Some(3));
         for name in ["q", "other"] {
             let part = model.clone().restricted(|property| property.name == name);
             if whole.is_safe(name) {
@@ -220,7 +216,7 @@ fn certificates_do_not_depend_on_what_else_is_asked() {
             if let Some(evidence) = outcome.evidence() {
                 check(&part, rendezvous_certificate(&evidence.certificate), &|| false).unwrap();
                 // Of the others it says nothing.
-                let refused = check(&model, rendezvous_certificate(&evidence.certificate), &|| false).is_err();
+                let refused = check(model, rendezvous_certificate(&evidence.certificate), &|| false).is_err();
                 assert!(
                     refused
                         || model.properties().len() == 1
@@ -229,6 +225,6 @@ fn certificates_do_not_depend_on_what_else_is_asked() {
                 );
             }
         }
-    }
+    });
     assert!(checked > 25, "{checked}");
 }

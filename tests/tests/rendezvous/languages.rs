@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fastrand::Rng;
 use tepui::{Abstraction, Refinement};
 use tepui_cert::rendezvous::{Automaton, Direction};
 use tepui_core::Budget;
 use tepui_engines::rendezvous::approximate;
 use tepui_model::rendezvous::{Action, Model};
-use tepui_tests::rendezvous::{small_model, words};
+use tepui_tests::rendezvous::words;
 
-use super::{parse, systems, text};
+use super::{drawn, for_each_model, parse, text};
 
 /// Whether an automaton accepts a word.
 pub(super) fn accepts(automaton: &Automaton, word: &[Action]) -> bool {
@@ -70,8 +69,7 @@ fn automata(
 #[test]
 fn approximations_are_what_their_definition_says() {
     let (mut compared, mut inexact) = (0, 0);
-    for seed in systems(600) {
-        let model = small_model(&mut Rng::with_seed(seed));
+    for_each_model(600, drawn, |model, seed| {
         for thread in 0..model.threads().len() {
             let set = model.properties()[0].never[0].locals[thread].as_ref();
             let own = &model.threads()[thread];
@@ -80,15 +78,15 @@ fn approximations_are_what_their_definition_says() {
             let (language, complete) = words(own, &model.init()[thread], set, 7, 8);
             for abstraction in [Abstraction::Prefix, Abstraction::Suffix, Abstraction::Bifix] {
                 for length in 1..=3 {
-                    let automata = automata(&model, thread, length, abstraction, false);
+                    let automata = automata(model, thread, length, abstraction, false);
                     for word in all_words(&alphabet, 4) {
                         let passes = automata.iter().all(|automaton| accepts(automaton, &word));
                         let expected = allowed(&language, &word, length as usize, abstraction);
                         let place = format!("seed {seed}, thread {thread}, {abstraction:?} {length}, {word:?}");
-                        assert!(passes || !expected, "{place}: is missing\n{}", text(&model));
+                        assert!(passes || !expected, "{place}: is missing");
                         // Words longer than seven actions may have beginnings of their own.
                         if complete && word.len() < length as usize {
-                            assert!(!passes || expected, "{place}: is too much\n{}", text(&model));
+                            assert!(!passes || expected, "{place}: is too much");
                         }
                         compared += 1;
                         inexact += u32::from(passes && !language.contains(&word));
@@ -96,7 +94,7 @@ fn approximations_are_what_their_definition_says() {
                 }
             }
         }
-    }
+    });
     assert!(compared > 10_000 && inexact > 1_000, "{compared} {inexact}");
 }
 

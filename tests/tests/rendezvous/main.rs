@@ -18,9 +18,23 @@ use tepui_lang::rendezvous::read_rpds;
 use tepui_lang::source::Source;
 use tepui_model::rendezvous::Model;
 use tepui_tests::facade::{rendezvous_trace, self_check, verify};
+use tepui_tests::rendezvous::small_model;
+use tepui_tests::shrink;
 
 fn systems(usual: u64) -> std::ops::Range<u64> {
     0..std::env::var("TEPUI_RANDOM_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+/// Runs a test on systems that are drawn with seeds; one that fails is made smaller before it is reported.
+fn for_each_model(usual: u64, draw: impl Fn(u64) -> Model, mut test: impl FnMut(&Model, u64)) {
+    for seed in systems(usual) {
+        shrink::check(seed, &draw(seed), |model| test(model, seed));
+    }
+}
+
+/// A random system.
+fn drawn(seed: u64) -> Model {
+    small_model(&mut fastrand::Rng::with_seed(seed))
 }
 
 /// The languages alone, up to a length of words.

@@ -11,7 +11,7 @@ use tepui_model::Digest;
 use tepui_model::rendezvous::{Control, Local, Model, Property, Symbol};
 use tepui_tests::rendezvous::{search, small_model};
 
-use super::{run, systems, text};
+use super::{drawn, for_each_model, run, systems, text};
 
 /// The proof that closure finds, if it finds one.
 fn views(model: &Model) -> Option<Views> {
@@ -106,13 +106,12 @@ fn forge(rng: &mut Rng, views: &mut Views) {
 #[test]
 fn what_is_accepted_is_right() {
     let (mut honest, mut refused, mut still_right) = (0, 0, 0);
-    for seed in systems(2_000) {
+    for_each_model(2_000, drawn, |model, seed| {
         let mut rng = Rng::with_seed(seed);
-        let model = small_model(&mut rng);
-        let Some(views) = views(&model) else { continue };
+        let Some(views) = views(model) else { return };
         honest += 1;
-        assert!(accepted(&model, &views), "seed {seed}\n{}", text(&model));
-        assert_right(&model, &views, &format!("seed {seed}"));
+        assert!(accepted(model, &views), "seed {seed}");
+        assert_right(model, &views, &format!("seed {seed}"));
         assert_eq!(Views::from_text(&views.to_text()), Ok(views.clone()), "seed {seed}");
         for _ in 0..15 {
             let mut forged = views.clone();
@@ -120,15 +119,15 @@ fn what_is_accepted_is_right() {
             if forged == views {
                 continue;
             }
-            match accepted(&model, &forged) {
+            match accepted(model, &forged) {
                 true => {
                     still_right += 1;
-                    assert_right(&model, &forged, &format!("seed {seed}, forged"));
+                    assert_right(model, &forged, &format!("seed {seed}, forged"));
                 }
                 false => refused += 1,
             }
         }
-    }
+    });
     println!("{honest} honest, {refused} refused, {still_right} forged and right");
     assert!(honest > 150 && refused > 1_000 && still_right > 20, "{honest} {refused} {still_right}");
 }
