@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use tepui_core::{Budget, Stop};
 
+use crate::ids::{Id, ViewId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::{PathStep, System};
@@ -101,8 +102,8 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn learn(
         &mut self,
         system: &S,
-        views: &PackedSet,
-        which: &[u32],
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop>;
@@ -126,7 +127,7 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn certificate(
         &self,
         system: &S,
-        views: PackedSet,
+        views: PackedSet<ViewId>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,
@@ -167,10 +168,10 @@ pub trait Describe<S: System>: Abstraction<S> {
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for. Where they
     /// [are exact](Abstraction::exact), they are states.
-    fn list(
+    fn list<I: Id>(
         &self,
         system: &S,
-        views: &PackedSet,
+        views: &PackedSet<I>,
         violating: bool,
         workers: &Workers,
         budget: &mut Budget,

@@ -6,6 +6,7 @@
 
 use tepui_core::{Budget, Stop};
 
+use crate::ids::{Id, StateId};
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 use crate::workers::Workers;
@@ -30,13 +31,13 @@ pub trait Visitor: Sync {
     const VISITS_IMAGES: bool = true;
 
     /// The state and the threads of a job.
-    fn job(&self, job: &Self::Job) -> (u32, std::ops::Range<usize>);
+    fn job(&self, job: &Self::Job) -> (StateId, std::ops::Range<usize>);
 
     /// There are now so many states.
     fn grown(&mut self, states: usize);
 
     /// A step leads to a state, in which the thread has a place. Called from several threads in any order.
-    fn image(&self, job: &Self::Job, state: u32, place: usize, found: &mut Self::Found);
+    fn image(&self, job: &Self::Job, state: StateId, place: usize, found: &mut Self::Found);
 
     /// All steps of a job have been taken; says whether a thread was enabled.
     fn done(&self, job: &Self::Job, enabled: bool, found: &mut Self::Found);
@@ -47,7 +48,7 @@ pub struct Explorer<S> {
     /// The system.
     pub system: S,
     /// The states.
-    pub states: PackedSet,
+    pub states: PackedSet<StateId>,
     /// Images computed.
     pub images: u64,
     /// The threads that share the work.
@@ -71,7 +72,7 @@ impl<S: System> Explorer<S> {
         Self { states: PackedSet::new(system.fields()), system, images: 0, workers, branching: 1 }
     }
 
-    /// Finds the initial state, which gets the number 0.
+    /// Finds the initial state, which gets the number [`StateId::INITIAL`].
     pub fn start(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let initial = self.system.initial();
         self.system.covered(&initial, budget)?;
@@ -80,7 +81,7 @@ impl<S: System> Explorer<S> {
     }
 
     /// The state with a number.
-    pub fn row(&self, state: u32) -> Vec<u32> {
+    pub fn row(&self, state: StateId) -> Vec<u32> {
         let mut row = vec![0; self.states.width()];
         self.states.get(state, &mut row);
         row
@@ -226,7 +227,7 @@ impl<S: System> Explorer<S> {
         // one thread in the order of the states, so that its numbers do not depend on the number of workers.
         let unknown = self.workers.map(starts, |start: usize| {
             let mut row = vec![0; self.states.width()];
-            let states = start as u32..self.states.len().min(start + chunk) as u32;
+            let states = self.states.ids_from(start).take(chunk);
             let unknown = states.filter(|&state| {
                 self.states.get(state, &mut row);
                 !self.system.is_interned(&row)
@@ -253,14 +254,14 @@ fn batch_size(jobs: usize, width: usize, workers: &Workers) -> usize {
 
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
 /// ones are numbered in the order of the states. If it has to stop, the rows made so far are in the set.
-pub fn number_rows(
-    states: &PackedSet,
-    which: &[u32],
-    into: &mut PackedSet,
+pub fn number_rows<I: Id, J: Id>(
+    states: &PackedSet<I>,
+    which: &[I],
+    into: &mut PackedSet<J>,
     workers: &Workers,
     budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
-) -> Result<Vec<u32>, Stop> {
+) -> Result<Vec<J>, Stop> {
     let mut numbers = Vec::with_capacity(which.len());
     for which in which.chunks(batch_size(which.len(), 1, workers)) {
         let batches = make_rows(states, which, into, workers, &make);
@@ -271,10 +272,10 @@ pub fn number_rows(
 }
 
 /// The same without the numbers; returns how many states had their rows made.
-pub fn add_rows(
-    states: &PackedSet,
-    which: &[u32],
-    into: &mut PackedSet,
+pub fn add_rows<I: Id, J: Id>(
+    states: &PackedSet<I>,
+    which: &[I],
+    into: &mut PackedSet<J>,
     workers: &Workers,
     budget: &mut Budget,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
@@ -291,15 +292,15 @@ pub fn add_rows(
     (made, Ok(()))
 }
 
-fn make_rows(
-    states: &PackedSet,
-    which: &[u32],
-    into: &mut PackedSet,
+fn make_rows<I: Id, J: Id>(
+    states: &PackedSet<I>,
+    which: &[I],
+    into: &mut PackedSet<J>,
     workers: &Workers,
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Vec<Batch> {
     let batches = into.batches(which.len().div_ceil(workers.chunk()));
-    workers.map(which.chunks(workers.chunk()).zip(batches).collect(), |(chunk, mut batch): (&[u32], Batch)| {
+    workers.map(which.chunks(workers.chunk()).zip(batches).collect(), |(chunk, mut batch): (&[I], Batch)| {
         let (mut row, mut made) = (vec![0; states.width()], vec![0; into.width()]);
         for &state in chunk {
             states.get(state, &mut row);

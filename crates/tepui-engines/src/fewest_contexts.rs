@@ -13,11 +13,12 @@ use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
 use crate::explorer::Explorer;
+use crate::ids::{Id, StateId};
 use crate::packed::Batch;
 use crate::system::{PathStep, System};
 
 /// A state, and the place there of the thread that moved last, or that is to move.
-type Place = (u32, u16);
+type Place = (StateId, u16);
 
 /// Moves made before limits are looked at.
 const MOVES_AT_ONCE: usize = 1 << 15;
@@ -31,10 +32,10 @@ pub fn fewest_contexts<S: System>(
     budget: &mut Budget,
 ) -> Result<Vec<PathStep>, Stop> {
     let mut walk = Walk::new(explorer, is_violation);
-    if walk.violates(0, &mut vec![0; explorer.states.width()]) {
+    if walk.violates(StateId::INITIAL, &mut vec![0; explorer.states.width()]) {
         return Ok(Vec::new());
     }
-    let mut seeds = vec![0];
+    let mut seeds = vec![StateId::INITIAL];
     while !seeds.is_empty() {
         let mut wave = walk.start(&seeds, budget)?;
         let (mut waves, mut entered, mut violation) = (Vec::new(), Vec::new(), None);
@@ -54,7 +55,7 @@ pub fn fewest_contexts<S: System>(
 
 /// One more context: the states from which threads start, in which others moved last, and where they come to.
 struct Context {
-    seeds: Vec<u32>,
+    seeds: Vec<StateId>,
     waves: Vec<Vec<Place>>,
 }
 
@@ -70,7 +71,7 @@ struct Walk<'a, S, V> {
 
 impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     fn new(explorer: &'a Explorer<S>, is_violation: V) -> Self {
-        let (states, mut visited) = (explorer.states.len(), Bits::new(explorer.system.threads(), 0));
+        let (states, mut visited) = (explorer.states.len(), Bits::new(explorer.system.threads(), StateId::INITIAL));
         visited.grow(states);
         let mut entered = Vec::new();
         entered.resize_with(states, AtomicBool::default);
@@ -78,7 +79,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     /// Where threads come to with the first step of a context.
-    fn start(&self, seeds: &[u32], budget: &mut Budget) -> Result<Vec<Place>, Stop> {
+    fn start(&self, seeds: &[StateId], budget: &mut Budget) -> Result<Vec<Place>, Stop> {
         let mut parts = Vec::new();
         for seeds in seeds.chunks(self.seeds_at_once()) {
             // A thread that came to a seed itself has run on.
@@ -104,7 +105,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     /// All threads, from all of some states.
-    fn moves(&self, seeds: &[u32]) -> impl Iterator<Item = Place> {
+    fn moves(&self, seeds: &[StateId]) -> impl Iterator<Item = Place> {
         let threads = self.explorer.system.threads() as u16;
         seeds.iter().flat_map(move |&seed| (0..threads).map(move |mover| (seed, mover)))
     }
@@ -124,7 +125,9 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
                     });
                 }
                 let found = states.find_all(&batch).zip(places).filter_map(|(state, place)| Some((state?, place)));
-                found.filter(|&(state, place)| state > 0 && self.visited.set(state, usize::from(place))).collect()
+                found
+                    .filter(|&(state, place)| state > StateId::INITIAL && self.visited.set(state, usize::from(place)))
+                    .collect()
             }));
             budget.spend(moves.len() as u64)?;
         }
@@ -132,17 +135,17 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     fn in_order(&self, parts: Vec<Vec<Place>>) -> Vec<Place> {
-        let key = |&(state, place): &Place| u64::from(state) << 16 | u64::from(place);
+        let key = |&(state, place): &Place| u64::from(state.0) << 16 | u64::from(place);
         self.explorer.workers.sorted(parts, key, |one, other| one == other)
     }
 
     /// Adds the states of a wave that are new to those from which the next context starts; returns the first violation.
-    fn enter(&self, wave: &[Place], seeds: &mut Vec<u32>, budget: &mut Budget) -> Result<Option<u32>, Stop> {
+    fn enter(&self, wave: &[Place], seeds: &mut Vec<StateId>, budget: &mut Budget) -> Result<Option<StateId>, Stop> {
         for wave in wave.chunks(PLACES_AT_ONCE) {
             let parts = self.explorer.workers.cut(wave, |places| {
                 let new = places.iter().map(|place| place.0);
                 let new: Vec<_> =
-                    new.filter(|&state| !self.entered[state as usize].swap(true, Ordering::Relaxed)).collect();
+                    new.filter(|&state| !self.entered[state.index()].swap(true, Ordering::Relaxed)).collect();
                 let mut row = vec![0; self.explorer.states.width()];
                 let violation = new.iter().copied().find(|&state| self.violates(state, &mut row));
                 (new, violation)
@@ -158,13 +161,13 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     /// Whether a state is a violation; `row` is room for it.
-    fn violates(&self, state: u32, row: &mut [u32]) -> bool {
+    fn violates(&self, state: StateId, row: &mut [u32]) -> bool {
         self.explorer.states.get(state, row);
         (self.is_violation)(row)
     }
 
     /// The way to a state that the last context came to.
-    fn way_back(&self, mut state: u32, budget: &mut Budget) -> Result<Vec<PathStep>, Stop> {
+    fn way_back(&self, mut state: StateId, budget: &mut Budget) -> Result<Vec<PathStep>, Stop> {
         let mut path = Vec::new();
         for Context { seeds, waves } in self.contexts.iter().rev() {
             let found = waves.iter().enumerate().find_map(|(wave, places)| Some((wave, first_place(places, state)?)));
@@ -186,7 +189,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     /// The first move from some states that leads to a place.
-    fn leading_from(&self, seeds: &[u32], to: Place, budget: &mut Budget) -> Result<Option<Place>, Stop> {
+    fn leading_from(&self, seeds: &[StateId], to: Place, budget: &mut Budget) -> Result<Option<Place>, Stop> {
         for seeds in seeds.chunks(self.seeds_at_once()) {
             let found = self.leading_to(to, &self.moves(seeds).collect::<Vec<_>>(), budget)?;
             if found.is_some() {
@@ -223,7 +226,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
 }
 
 /// The first place of a state in a wave.
-fn first_place(wave: &[Place], state: u32) -> Option<Place> {
+fn first_place(wave: &[Place], state: StateId) -> Option<Place> {
     let place = wave.get(wave.partition_point(|place| place.0 < state))?;
     (place.0 == state).then_some(*place)
 }

@@ -1,6 +1,6 @@
 //! Techniques, one folder each; none knows another. What several of them need stands beside them: [`system`] is what they
 //! know of a model, [`explorer`] takes its steps with all [`workers`], [`packed`] holds states and views in a
-//! few bytes each, [`symmetry`] is about interchangeable threads. [`abstraction`] is what a proof by views knows of a model,
+//! few bytes each, numbered by [`ids`], [`symmetry`] is about interchangeable threads. [`abstraction`] is what a proof by views knows of a model,
 //! and [`obligations`] what such a proof still owes. [`pushdown`] is all that has to do with stacks.
 
 pub mod abstraction;
@@ -12,6 +12,7 @@ pub mod contexts;
 pub mod delays;
 pub mod explorer;
 pub mod fewest_contexts;
+pub mod ids;
 pub mod interner;
 pub mod obligations;
 pub mod observing;

@@ -15,6 +15,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::abstraction::{Abstraction, Describe};
 use crate::explorer::number_rows;
+use crate::ids::{DebtId, Id, StateId, ViewId};
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 use crate::watchers::Watchers;
@@ -24,12 +25,12 @@ use crate::workers::Workers;
 pub struct Obligations<S: System, A: Abstraction<S>> {
     abstraction: A,
     /// The views reached.
-    pub views: PackedSet,
+    pub views: PackedSet<ViewId>,
     /// How many of them have been compared with what is owed.
-    compared: u32,
+    compared: usize,
     watchers: Watchers,
     /// All views that were ever owed, and for each where it came from.
-    owed: PackedSet,
+    owed: PackedSet<DebtId>,
     debts: Vec<Debt<A::Why>>,
     open: usize,
     /// For each view, how many of its obligations are not met; may end before the last view.
@@ -46,7 +47,7 @@ const VIEWS_AT_ONCE: usize = 1 << 15;
 /// An obligation: the view that owes it, and why.
 #[derive(Clone, Copy)]
 struct Debt<W> {
-    view: u32,
+    view: ViewId,
     why: W,
     met: bool,
 }
@@ -55,7 +56,7 @@ struct Debt<W> {
 struct Demand<W> {
     batch: Batch,
     /// For each row of the batch, the view that owes it, and why.
-    origins: Vec<(u32, W)>,
+    origins: Vec<(ViewId, W)>,
 }
 
 impl<W> Default for Demand<W> {
@@ -68,16 +69,16 @@ impl<W> Default for Demand<W> {
 pub struct Targets<W> {
     rows: Vec<u32>,
     /// For each row, the view that owes it, and why.
-    origins: Vec<(u32, W)>,
+    origins: Vec<(ViewId, W)>,
     /// Empty, except while the rows are looked up.
     batch: Batch,
     /// The view that is being looked at.
-    view: u32,
+    view: ViewId,
 }
 
 impl<W> Targets<W> {
     fn new() -> Self {
-        Self { rows: Vec::new(), origins: Vec::new(), batch: Batch::default(), view: 0 }
+        Self { rows: Vec::new(), origins: Vec::new(), batch: Batch::default(), view: ViewId(0) }
     }
 
     /// Adds a copy of a view, which the caller changes to what is owed.
@@ -104,7 +105,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Views of which nothing is known to be owed.
-    pub fn with_views(system: &S, abstraction: A, views: PackedSet) -> Self {
+    pub fn with_views(system: &S, abstraction: A, views: PackedSet<ViewId>) -> Self {
         Self {
             views,
             compared: 0,
@@ -119,7 +120,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// The views and what they are, without what is owed.
-    pub fn into_views(self) -> (A, PackedSet) {
+    pub fn into_views(self) -> (A, PackedSet<ViewId>) {
         (self.abstraction, self.views)
     }
 
@@ -139,8 +140,8 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Whether a view has obligations that are not met.
-    pub fn owes(&self, view: u32) -> bool {
-        self.open_by_view.get(view as usize).is_some_and(|&open| open > 0)
+    pub fn owes(&self, view: ViewId) -> bool {
+        self.open_by_view.get(view.index()).is_some_and(|&open| open > 0)
     }
 
     /// So many states that show new views will be expanded, one for each.
@@ -163,11 +164,11 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     pub fn add(
         &mut self,
         system: &S,
-        states: &PackedSet,
-        which: &[u32],
+        states: &PackedSet<StateId>,
+        which: &[StateId],
         workers: &Workers,
         budget: &mut Budget,
-    ) -> Result<Vec<u32>, Stop> {
+    ) -> Result<Vec<ViewId>, Stop> {
         self.prepare(system, budget)?;
         let abstraction = &self.abstraction;
         number_rows(states, which, &mut self.views, workers, budget, |row, view| abstraction.view(system, row, view))
@@ -175,17 +176,23 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
 
     /// Works out what views owe, given by their numbers, each once. It is best asked when a state that shows the view has
     /// been expanded: then most of what its steps may lead to has been reached already.
-    pub fn look_at(&mut self, views: &[u32], system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+    pub fn look_at(
+        &mut self,
+        views: &[ViewId],
+        system: &S,
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         // New views can meet obligations that are older than they are. While nothing is open, that costs nothing.
         if self.open > 0 {
-            let new: Vec<_> = (self.compared..self.views.len() as u32).collect();
+            let new: Vec<_> = self.views.ids_from(self.compared).collect();
             for new in new.chunks(VIEWS_AT_ONCE) {
                 let met = workers.cut(new, |chunk| self.owed_among(chunk));
                 met.into_iter().flatten().for_each(|debt| self.meet(debt));
                 budget.pass(new.len() as u64)?;
             }
         }
-        self.compared = self.views.len() as u32;
+        self.compared = self.views.len();
         for views in views.chunks(VIEWS_AT_ONCE) {
             self.abstraction.learn(system, &self.views, views, workers, budget)?;
             // The views at hand are looked at under all facts; those before them have to be found again for the new ones.
@@ -227,7 +234,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// The obligations that some views meet.
-    fn owed_among(&self, views: &[u32]) -> Vec<u32> {
+    fn owed_among(&self, views: &[ViewId]) -> Vec<DebtId> {
         let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
         for &view in views {
             self.views.get(view, &mut row);
@@ -237,7 +244,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// What some views demand: views that steps from them may lead to and that are not there.
-    fn demands(&self, views: &[u32], system: &S) -> Demand<A::Why> {
+    fn demands(&self, views: &[ViewId], system: &S) -> Demand<A::Why> {
         let (mut row, mut demand, mut targets) = (vec![0; self.views.width()], Demand::default(), Targets::new());
         // Targets are looked up by the group: the accesses to the set overlap, and its rows stay within the caches.
         for group in views.chunks(GROUP) {
@@ -274,11 +281,11 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         if self.owed.len() > self.debts.len() {
             self.open_by_view.resize(self.views.len(), 0);
         }
-        for (number, (view, why)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
+        for (debt, (view, why)) in numbers.into_iter().flatten().zip(origins.into_iter().flatten()) {
             // Owed rows are numbered in the order of their origins, so the first origin of each is the one that is kept.
-            if number as usize == self.debts.len() {
+            if debt.index() == self.debts.len() {
                 self.debts.push(Debt { view, why, met: false });
-                self.open_by_view[view as usize] += 1;
+                self.open_by_view[view.index()] += 1;
                 self.open += 1;
             }
         }
@@ -286,12 +293,12 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         debug_assert!(self.open <= self.debts.len());
     }
 
-    fn meet(&mut self, debt: u32) {
-        let debt = &mut self.debts[debt as usize];
+    fn meet(&mut self, debt: DebtId) {
+        let debt = &mut self.debts[debt.index()];
         if !std::mem::replace(&mut debt.met, true) {
-            debug_assert!(self.open_by_view[debt.view as usize] > 0, "an open debt is counted for its view");
+            debug_assert!(self.open_by_view[debt.view.index()] > 0, "an open debt is counted for its view");
             self.open -= 1;
-            self.open_by_view[debt.view as usize] -= 1;
+            self.open_by_view[debt.view.index()] -= 1;
         }
     }
 

@@ -8,6 +8,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Describe;
 use crate::explorer::add_rows;
+use crate::ids::ViewId;
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
@@ -88,7 +89,7 @@ impl<S: System, A: Describe<S>> Observed for Observing<S, A> {
 
     fn closed(
         &mut self,
-        reached: &PackedSet,
+        reached: &PackedSet<ViewId>,
         _: usize,
         _: bool,
         violated: &[bool],
@@ -96,10 +97,10 @@ impl<S: System, A: Describe<S>> Observed for Observing<S, A> {
         budget: &mut Budget,
     ) -> Result<Option<Self::Proof>, Stop> {
         let Self { system, obligations } = self;
-        let (known, all) = (obligations.views.len() as u32, (0..reached.len() as u32).collect::<Vec<_>>());
+        let (known, all) = (obligations.views.len(), reached.ids().collect::<Vec<_>>());
         let copy = |row: &[u32], view: &mut [u32]| view.copy_from_slice(row);
         add_rows(reached, &all, &mut obligations.views, workers, budget, copy).1?;
-        let new: Vec<u32> = (known..obligations.views.len() as u32).collect();
+        let new: Vec<_> = obligations.views.ids_from(known).collect();
         obligations.look_at(&new, system, workers, budget)?;
         if obligations.open() > 0 {
             return Ok(None);
@@ -110,7 +111,7 @@ impl<S: System, A: Describe<S>> Observed for Observing<S, A> {
         Ok(Some(Proof { certificate, because: A::because(system, level), kind: "closure", level }))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet<ViewId>, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String> {
         self.obligations.abstraction().list(&self.system, views, violating, workers, budget)
     }
 }

@@ -8,6 +8,7 @@
 
 use tepui_core::{Budget, Stop};
 
+use crate::ids::ViewId;
 use crate::packed::PackedSet;
 use crate::workers::Workers;
 
@@ -72,7 +73,7 @@ pub trait Observed: System {
     fn view(&self, row: &[u32], view: &mut [u32]);
 
     /// Adds all views of a row, where it stands for several states.
-    fn add_views(&self, row: &[u32], views: &mut PackedSet, _budget: &mut Budget) -> Result<(), Stop> {
+    fn add_views(&self, row: &[u32], views: &mut PackedSet<ViewId>, _budget: &mut Budget) -> Result<(), Stop> {
         let mut view = vec![0; views.width()];
         self.view(row, &mut view);
         views.insert(&view);
@@ -100,7 +101,7 @@ pub trait Observed: System {
     /// are all. `violated` tells which properties are left out of the proof.
     fn closed(
         &mut self,
-        reached: &PackedSet,
+        reached: &PackedSet<ViewId>,
         states: usize,
         exhausted: bool,
         violated: &[bool],
@@ -109,7 +110,7 @@ pub trait Observed: System {
     ) -> Result<Option<Self::Proof>, Stop>;
 
     /// Views in the notation of the model, sorted; only those that violate a property, if that is asked for.
-    fn list(&self, views: &PackedSet, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String>;
+    fn list(&self, views: &PackedSet<ViewId>, violating: bool, workers: &Workers, budget: &mut Budget) -> Vec<String>;
 }
 
 /// An observed system whose rows are states, so that a path through rows is an execution.

@@ -8,20 +8,21 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Key;
+use crate::ids::ViewId;
 use crate::packed::PackedSet;
 
 /// Views that were looked at, by the keys that they watch.
 #[derive(Default)]
 pub struct Watchers {
     /// For both numbers of a key, the views that watch it.
-    lists: Vec<Vec<Vec<u32>>>,
+    lists: Vec<Vec<Vec<ViewId>>>,
     /// Views that are in no list yet.
-    unlisted: Vec<Vec<u32>>,
+    unlisted: Vec<Vec<ViewId>>,
 }
 
 impl Watchers {
     /// These views have been looked at.
-    pub fn add(&mut self, views: Vec<u32>) {
+    pub fn add(&mut self, views: Vec<ViewId>) {
         self.unlisted.push(views);
     }
 
@@ -30,10 +31,10 @@ impl Watchers {
     pub fn take(
         &mut self,
         key: Key,
-        views: &PackedSet,
+        views: &PackedSet<ViewId>,
         budget: &mut Budget,
         watches: impl Fn(&[u32], &mut Vec<Key>),
-    ) -> Result<Vec<u32>, Stop> {
+    ) -> Result<Vec<ViewId>, Stop> {
         if !self.unlisted.is_empty() {
             self.list(views, budget, watches)?;
         }
@@ -42,7 +43,7 @@ impl Watchers {
     }
 
     /// Puts a list back that was taken.
-    pub fn put_back(&mut self, key: Key, list: Vec<u32>) {
+    pub fn put_back(&mut self, key: Key, list: Vec<ViewId>) {
         if !list.is_empty() {
             self.lists[key.0][key.1 as usize] = list;
         }
@@ -57,7 +58,7 @@ impl Watchers {
     /// Puts views into lists that are in none yet.
     fn list(
         &mut self,
-        views: &PackedSet,
+        views: &PackedSet<ViewId>,
         budget: &mut Budget,
         watches: impl Fn(&[u32], &mut Vec<Key>),
     ) -> Result<(), Stop> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 use tepui_engines::abstraction::{Abstraction, Describe, Key};
+use tepui_engines::ids::{Id, ViewId};
 use tepui_engines::obligations::Targets;
 use tepui_engines::packed::PackedSet;
 use tepui_engines::system::{PathStep, System};
@@ -164,8 +165,8 @@ impl Abstraction<Counting> for CounterViews {
     fn learn(
         &mut self,
         system: &Counting,
-        views: &PackedSet,
-        which: &[u32],
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
         _: &Workers,
         _: &mut Budget,
     ) -> Result<(), Stop> {
@@ -210,17 +211,17 @@ impl Abstraction<Counting> for CounterViews {
     fn certificate(
         &self,
         _: &Counting,
-        views: PackedSet,
+        views: PackedSet<ViewId>,
         violated: &[bool],
         _: &Workers,
         _: &mut Budget,
     ) -> Result<Claim, Stop> {
         let mut row = vec![0; views.width()];
-        let view = |view: u32| {
+        let view = |view: ViewId| {
             views.get(view, &mut row);
             state_of(&row)
         };
-        let mut listed: Vec<_> = (0..views.len() as u32).map(view).collect();
+        let mut listed: Vec<_> = views.ids().map(view).collect();
         listed.sort_unstable();
         let proved = violated.iter().map(|violated| !violated).collect();
         Ok(Claim { level: self.level, views: listed, beyond: self.beyond, proved })
@@ -246,13 +247,13 @@ impl Describe<Counting> for CounterViews {
         format!("thread {thread} may decrement the counter at {view:?}")
     }
 
-    fn list(&self, _: &Counting, views: &PackedSet, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
+    fn list<I: Id>(&self, _: &Counting, views: &PackedSet<I>, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
         let mut row = vec![0; views.width()];
-        let show = |view: u32| {
+        let show = |view: I| {
             views.get(view, &mut row);
             format!("{row:?}")
         };
-        let mut listed: Vec<_> = (0..views.len() as u32).map(show).collect();
+        let mut listed: Vec<_> = views.ids().map(show).collect();
         listed.sort_unstable();
         listed
     }

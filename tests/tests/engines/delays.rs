@@ -6,6 +6,7 @@ use tepui::{Cores, DELAYS, Options};
 use tepui_cert::pushdown::Certificate;
 use tepui_core::{Budget, Engine as _, Evidence, Query, Status, Stop, Verdict, drive};
 use tepui_engines::delays::{self, Delays};
+use tepui_engines::ids::ViewId;
 use tepui_engines::packed::PackedSet;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
@@ -159,7 +160,7 @@ impl Observed for Updates {
     /// All actions respect the view, which is the whole state: nothing is left to be tested.
     fn closed(
         &mut self,
-        _: &PackedSet,
+        _: &PackedSet<ViewId>,
         _: usize,
         _: bool,
         _: &[bool],
@@ -172,8 +173,8 @@ impl Observed for Updates {
         Ok(Some(Evidence { certificate: certificate.into(), because, kind: "respect", view_depth: Some(1) }))
     }
 
-    fn list(&self, views: &PackedSet, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
-        let mut listed: Vec<_> = (0..views.len() as u32).map(|view| views.field(view, 0).to_string()).collect();
+    fn list(&self, views: &PackedSet<ViewId>, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {
+        let mut listed: Vec<_> = views.ids().map(|view| views.field(view, 0).to_string()).collect();
         listed.sort_unstable();
         listed
     }

@@ -15,6 +15,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use crate::abstraction::{Abstraction, Describe, violation_test};
 use crate::explorer::Explorer;
 use crate::fewest_contexts::fewest_contexts;
+use crate::ids::StateId;
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
@@ -90,15 +91,16 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
     pub fn certificate(&mut self, budget: &mut Budget) -> Result<Option<(usize, A::Certificate)>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
         let Search { explorer, levels, exact, violated, .. } = &mut self.search;
-        let mut states = std::mem::replace(&mut explorer.states, PackedSet::new([1]));
+        let states = std::mem::replace(&mut explorer.states, PackedSet::new([1]));
         levels.truncate(closed + 1);
         let Some(last) = levels.pop() else { return Ok(None) };
         let (abstraction, mut views) = last.into_views();
         if *exact {
-            std::mem::swap(&mut views, &mut states);
-            explorer.states = views.clone(); // They may have to be listed.
+            explorer.states = states.clone(); // They may have to be listed.
+            views = states.cast();
+        } else {
+            drop(states);
         }
-        drop(states);
         let listed = levels.is_empty().then(|| if *exact { PackedSet::new([1]) } else { views.clone() });
         let Explorer { system, workers, .. } = &*explorer;
         let certificate = abstraction.certificate(system, views, violated, workers, budget);
@@ -111,7 +113,7 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
     pub fn violation(&self, property: usize, budget: &mut Budget) -> Result<A::Trace, Stop> {
         let explorer = &self.search.explorer;
         let path = fewest_contexts(explorer, violation_test::<S, A>(&explorer.system, property), budget)?;
-        A::trace(&explorer.system, property, &explorer.row(0), &path, budget)
+        A::trace(&explorer.system, property, &explorer.row(StateId::INITIAL), &path, budget)
     }
 
     fn bound(&self) -> Bound {
@@ -160,8 +162,10 @@ where
     fn views(&self, violating: bool, budget: &mut Budget) -> Vec<String> {
         let Some(reported) = self.search.levels.first() else { return Vec::new() };
         let Explorer { system, states, workers, .. } = &self.search.explorer;
-        let views = if self.search.exact { states } else { &reported.views };
-        reported.abstraction().list(system, views, violating, workers, budget)
+        match self.search.exact {
+            true => reported.abstraction().list(system, states, violating, workers, budget),
+            false => reported.abstraction().list(system, &reported.views, violating, workers, budget),
+        }
     }
 
     fn notes(&self) -> Notes {

@@ -33,7 +33,9 @@ use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Abstraction;
 use crate::explorer::{Explorer, Visitor};
+use crate::ids::{Id, StateId, ViewId};
 use crate::obligations::Obligations;
+use crate::packed::PackedSet;
 use crate::system::System;
 use crate::workers::Workers;
 
@@ -44,7 +46,7 @@ const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
 const REPORTED_AT_ONCE: usize = 1 << 14;
 
 /// A state to be expanded, with a bit for each level at which it is the first to show its view.
-type Candidate = (u32, u64);
+type Candidate = (StateId, u64);
 
 /// The search.
 pub struct Search<S: System, A: Abstraction<S>> {
@@ -55,7 +57,7 @@ pub struct Search<S: System, A: Abstraction<S>> {
     /// How many views of the first level there are, permutations of interchangeable threads counted.
     pub view_count: u64,
     /// How many views of the first level have been counted.
-    reported: u32,
+    reported: usize,
     /// Whether views are states.
     pub exact: bool,
     prefilter: A::Prefilter,
@@ -68,7 +70,7 @@ pub struct Search<S: System, A: Abstraction<S>> {
     urgent: VecDeque<Candidate>,
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
-    deferred: Vec<u32>,
+    deferred: Vec<StateId>,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -81,13 +83,13 @@ impl Visitor for Expand {
     type Found = ();
     const VISITS_IMAGES: bool = false;
 
-    fn job(&self, &(state, _): &Candidate) -> (u32, std::ops::Range<usize>) {
+    fn job(&self, &(state, _): &Candidate) -> (StateId, std::ops::Range<usize>) {
         (state, 0..self.threads)
     }
 
     fn grown(&mut self, _: usize) {}
 
-    fn image(&self, _: &Candidate, _: u32, _: usize, _: &mut ()) {}
+    fn image(&self, _: &Candidate, _: StateId, _: usize, _: &mut ()) {}
 
     fn done(&self, _: &Candidate, _: bool, _: &mut ()) {}
 }
@@ -172,13 +174,13 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
-        let before = self.explorer.states.len() as u32;
+        let before = self.explorer.states.len();
         let mut visitor = Expand { threads: self.explorer.system.threads() };
         let stopped = self.explorer.run(batch, &mut visitor, &mut Vec::new(), budget).err();
         for (index, level) in self.levels.iter_mut().enumerate().filter(|_| stopped.is_none()) {
             level.has_expanded(batch.iter().filter(|(_, levels)| levels & 1 << index != 0).count());
         }
-        let found: Vec<_> = (before..self.explorer.states.len() as u32).collect();
+        let found: Vec<_> = self.explorer.states.ids_from(before).collect();
         let stopped = stopped.map_or_else(|| self.sort_in(&found, budget), Err);
         if let Err(stop) = stopped.and_then(|()| self.report_views(budget)) {
             // A violation may be among what was found last.
@@ -198,7 +200,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// New states where views are states: each has a view of its own.
-    fn queue(&mut self, found: &[u32]) {
+    fn queue(&mut self, found: &[StateId]) {
         if let Some(only) = self.levels.first_mut() {
             only.will_expand(found.len());
             self.ordinary.extend(found.iter().map(|&state| (state, 1)));
@@ -206,7 +208,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// New states, of which the run ends before they are sorted in: their views have been reached all the same.
-    fn note(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+    fn note(&mut self, found: &[StateId], budget: &mut Budget) -> Result<(), Stop> {
         let Explorer { system, states, workers, .. } = &self.explorer;
         if let Some(reported) = self.levels.first_mut().filter(|_| !self.exact) {
             reported.add(system, states, found, workers, budget)?;
@@ -215,7 +217,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// New states: those with a view of their own in this stage are to be expanded, the others are deferred.
-    fn sort_in(&mut self, found: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+    fn sort_in(&mut self, found: &[StateId], budget: &mut Budget) -> Result<(), Stop> {
         if self.exact {
             self.queue(found);
             return Ok(());
@@ -243,7 +245,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
 
     /// Adds the views of states that have not been expanded, at the last level; returns those that are the first to show
     /// theirs; the rest are deferred.
-    fn add(&mut self, last: usize, which: &[u32], budget: &mut Budget) -> Result<Vec<Candidate>, Stop> {
+    fn add(&mut self, last: usize, which: &[StateId], budget: &mut Budget) -> Result<Vec<Candidate>, Stop> {
         let first = self.levels[last].views.len();
         let Explorer { system, states, workers, .. } = &self.explorer;
         let numbers = self.levels[last].add(system, states, which, workers, budget)?;
@@ -265,21 +267,21 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.exact = exact.is_some();
         let abstraction = exact.unwrap_or_else(|| A::new(system, self.stage));
         self.levels.push(Obligations::of(system, abstraction));
-        let count = self.explorer.states.len() as u32;
+        let all = self.explorer.states.ids();
         if self.exact {
-            self.queue(&(0..count).collect::<Vec<_>>());
+            self.queue(&all.collect::<Vec<_>>());
             return self.report_views(budget);
         }
         let deferred = match last {
-            0 => (0..count).collect(),
+            0 => all.collect(),
             _ => std::mem::take(&mut self.deferred),
         };
-        let mut expanded = vec![true; count as usize];
-        deferred.iter().for_each(|&state| expanded[state as usize] = false);
-        let expanded: Vec<u32> = (0..count).filter(|&state| expanded[state as usize]).collect();
+        let mut expanded = vec![true; self.explorer.states.len()];
+        deferred.iter().for_each(|&state| expanded[state.index()] = false);
+        let expanded: Vec<_> = self.explorer.states.ids().filter(|state| expanded[state.index()]).collect();
         let Explorer { system, states, workers, .. } = &self.explorer;
         self.levels[last].add(system, states, &expanded, workers, budget)?;
-        let shown: Vec<u32> = (0..self.levels[last].views.len() as u32).collect();
+        let shown: Vec<_> = self.levels[last].views.ids().collect();
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
         let owing = self.owing(&deferred, budget)?;
         for (state, owing) in deferred.into_iter().zip(owing) {
@@ -293,7 +295,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// Which states show views with open obligations at some smaller level.
-    fn owing(&mut self, states: &[u32], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
+    fn owing(&mut self, states: &[StateId], budget: &mut Budget) -> Result<Vec<bool>, Stop> {
         let mut owing = vec![false; states.len()];
         for level in self.levels.iter_mut().rev().skip(1).filter(|level| level.open() > 0) {
             let Explorer { system, states: all, workers, .. } = &self.explorer;
@@ -307,25 +309,38 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     fn report_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let Some(reported) = self.levels.first() else { return Ok(()) };
         let views = if self.exact { self.explorer.states.len() } else { reported.views.len() };
-        let new: Vec<_> = (self.reported..views as u32).collect();
-        for new in new.chunks(REPORTED_AT_ONCE) {
-            self.report(new);
-            budget.pass(new.len() as u64)?;
+        while self.reported < views {
+            let before = self.reported;
+            self.report();
+            budget.pass((self.reported - before) as u64)?;
         }
         Ok(())
     }
 
-    /// Counts views that are new, and looks for violations among them.
-    fn report(&mut self, new: &[u32]) {
-        let (system, prefilter) = (&self.explorer.system, &self.prefilter);
+    /// Counts some of the views that are new, and looks for violations among them.
+    fn report(&mut self) {
         let Some(reported) = self.levels.first() else { return };
-        let abstraction = reported.abstraction();
-        let views = if self.exact { &self.explorer.states } else { &reported.views };
-        let parts = self.explorer.workers.cut(new, |chunk| {
+        let (seen, parts) = match self.exact {
+            true => self.look_through(reported.abstraction(), &self.explorer.states),
+            false => self.look_through(reported.abstraction(), &reported.views),
+        };
+        self.reported += seen;
+        for (count, violated) in parts {
+            self.view_count = self.view_count.saturating_add(count);
+            self.violated.iter_mut().zip(violated).for_each(|(known, violated)| *known |= violated);
+        }
+    }
+
+    /// How many views were looked at; and for parts of them, how many views they stand for, and which properties are
+    /// violated there or were before.
+    fn look_through<I: Id>(&self, abstraction: &A, views: &PackedSet<I>) -> (usize, Vec<(u64, Vec<bool>)>) {
+        let (system, prefilter) = (&self.explorer.system, &self.prefilter);
+        let new: Vec<_> = views.ids_from(self.reported).take(REPORTED_AT_ONCE).collect();
+        let parts = self.explorer.workers.cut(&new, |chunk| {
             let (mut count, mut violated) = (0_u64, self.violated.clone());
             let mut view = vec![0; views.width()];
-            for &number in chunk {
-                views.get(number, &mut view);
+            for &id in chunk {
+                views.get(id, &mut view);
                 count = count.saturating_add(abstraction.orbit(system, &view));
                 if abstraction.may_violate(system, prefilter, &view) {
                     for (property, violated) in violated.iter_mut().enumerate() {
@@ -335,21 +350,17 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             }
             (count, violated)
         });
-        self.reported += new.len() as u32;
-        for (count, violated) in parts {
-            self.view_count = self.view_count.saturating_add(count);
-            self.violated.iter_mut().zip(violated).for_each(|(known, violated)| *known |= violated);
-        }
+        (new.len(), parts)
     }
 }
 
 /// The places in a list of numbers, and whether the number there occurs for the first time: numbers from `known` on
 /// are new, and were given in this order.
-fn first_shown(numbers: &[u32], known: usize) -> impl Iterator<Item = (usize, bool)> {
-    let mut next = known as u32;
+fn first_shown(numbers: &[ViewId], known: usize) -> impl Iterator<Item = (usize, bool)> {
+    let mut next = known;
     numbers.iter().enumerate().map(move |(place, &number)| {
-        let new = number == next;
-        next += u32::from(new);
+        let new = number.index() == next;
+        next += usize::from(new);
         (place, new)
     })
 }

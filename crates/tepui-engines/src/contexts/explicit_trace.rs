@@ -15,6 +15,7 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
+use crate::ids::StateId;
 use crate::pushdown::prefilter::Prefilter;
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::top_views::TopViews;
@@ -23,7 +24,7 @@ use crate::system::PathStep;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
-    state: u32,
+    state: StateId,
     thread: u16,
     context: u32,
 }
@@ -35,7 +36,7 @@ pub fn shortest(search: &Search<TopViews<Stacks>>, property: usize, budget: &mut
         return Ok(Vec::new());
     }
     let path = Walk::new(search, property, violation.level, budget)?.run(budget)?;
-    Ok(search.explorer.system.system.real_steps(&search.explorer.row(0), &path))
+    Ok(search.explorer.system.system.real_steps(&search.explorer.row(StateId::INITIAL), &path))
 }
 
 struct Walk<'a> {

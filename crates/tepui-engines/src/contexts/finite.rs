@@ -3,6 +3,7 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Abstraction;
+use crate::ids::StateId;
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
@@ -14,17 +15,17 @@ use crate::workers::Workers;
 /// because each one costs a pass over the states. The states are given up in the end to make room for the certificate.
 pub fn collapsed<S: System, A: Abstraction<S>>(
     system: &S,
-    states: &mut PackedSet,
+    states: &mut PackedSet<StateId>,
     violated: &[bool],
     workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Proof<A::Certificate>, Stop> {
-    let all: Vec<u32> = (0..states.len() as u32).collect();
+    let all: Vec<_> = states.ids().collect();
     for level in (1..=4).chain((3..).map(|exponent| 1 << exponent)) {
         let mut views = Obligations::<S, A>::new(system, level);
         views.add(system, states, &all, workers, budget)?;
         budget.spend(all.len() as u64)?;
-        let shown: Vec<u32> = (0..views.views.len() as u32).collect();
+        let shown: Vec<_> = views.views.ids().collect();
         views.look_at(&shown, system, workers, budget)?;
         if views.open() == 0 {
             *states = PackedSet::new([1]);

@@ -29,6 +29,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use crate::abstraction::{Describe, violation_test};
 use crate::explorer::Explorer;
 use crate::fewest_contexts::fewest_contexts;
+use crate::ids::StateId;
 use crate::observing::Observing;
 use crate::proof::Proof;
 use crate::pushdown::compiled::Compiled;
@@ -85,7 +86,7 @@ impl<S: System, A: Describe<S>> Representation for Observing<S, A> {
     fn trace(search: &Search<Self>, property: usize, budget: &mut Budget) -> Result<A::Trace, Stop> {
         let (explorer, system) = (&search.explorer, &search.explorer.system.system);
         let path = fewest_contexts(explorer, violation_test::<S, A>(system, property), budget)?;
-        A::trace(system, property, &explorer.row(0), &path, budget)
+        A::trace(system, property, &explorer.row(StateId::INITIAL), &path, budget)
     }
 
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Proof<A::Certificate>, Stop> {
@@ -233,7 +234,7 @@ impl<S: Observed> Contexts<S> {
         let stopped = self.search.next_level(budget).and_then(|()| budget.look()).err();
         let violated = self.search.violated().into_iter().enumerate().filter(|(_, violated)| *violated);
         Round {
-            states: u64::from(self.search.len()),
+            states: self.search.len() as u64,
             views: self.search.view_count,
             steps: self.search.explorer.images,
             state_bytes: self.search.bytes(),

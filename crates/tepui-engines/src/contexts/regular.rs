@@ -21,7 +21,7 @@ pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> R
     let states = &search.explorer.states;
     let mut rows = Rows::with_capacity(threads + 1, states.len());
     let mut row = vec![0; states.width()];
-    for state in 0..states.len() as u32 {
+    for state in states.ids() {
         budget.spend(threads as u64)?;
         states.get(state, &mut row);
         let mut cells = vec![compiled.shared(row[0]).0];

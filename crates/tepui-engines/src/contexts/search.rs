@@ -18,6 +18,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
+use crate::ids::{Id, StateId, ViewId};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::system::Locals;
@@ -37,7 +38,7 @@ const SEEDS_AT_ONCE: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     /// The state before.
-    pub parent: u32,
+    pub parent: StateId,
     /// The place of the thread that ran.
     pub thread: u16,
 }
@@ -48,7 +49,7 @@ pub struct Violation {
     /// The level.
     pub level: usize,
     /// The number of the view.
-    pub view: u32,
+    pub view: ViewId,
 }
 
 /// The levels found so far.
@@ -56,28 +57,29 @@ pub struct Search<S> {
     /// The states, in the order in which they were found.
     pub explorer: Explorer<S>,
     /// The views of all states.
-    pub views: PackedSet,
+    pub views: PackedSet<ViewId>,
     /// How many views there are, permutations of interchangeable threads counted.
     pub view_count: u64,
     /// Links to earlier states, where contexts are whole.
     pub links: Vec<Link>,
     /// For each property, the first violation.
     pub violations: Vec<Option<Violation>>,
-    starts: Vec<u32>,
+    /// How many states there were before each level.
+    starts: Vec<usize>,
     reached_by: Bits,
     /// How many states have had their views noted.
-    observed: u32,
+    observed: usize,
     /// How many views have been counted, and compared with the properties.
-    counted: u32,
+    counted: usize,
 }
 
 /// A thread that runs from a state.
-type Run = (u32, u16);
+type Run = (StateId, u16);
 
 /// What a run reached, and where it came from.
 #[derive(Clone, Copy)]
 struct Reached {
-    state: u32,
+    state: StateId,
     place: u16,
     from: Run,
 }
@@ -91,7 +93,7 @@ impl Visitor for Level {
     type Job = Run;
     type Found = Vec<Reached>;
 
-    fn job(&self, &(state, thread): &Run) -> (u32, std::ops::Range<usize>) {
+    fn job(&self, &(state, thread): &Run) -> (StateId, std::ops::Range<usize>) {
         (state, usize::from(thread)..usize::from(thread) + 1)
     }
 
@@ -99,7 +101,7 @@ impl Visitor for Level {
         self.reached_by.grow(states);
     }
 
-    fn image(&self, &from: &Run, state: u32, place: usize, found: &mut Vec<Reached>) {
+    fn image(&self, &from: &Run, state: StateId, place: usize, found: &mut Vec<Reached>) {
         if state >= self.reached_by.first() && self.reached_by.set(state, place) {
             found.push(Reached { state, place: place as u16, from });
         }
@@ -114,10 +116,10 @@ impl<S: Observed> Search<S> {
         Self {
             views: PackedSet::new(system.view_fields()),
             view_count: 0,
-            links: vec![Link { parent: 0, thread: 0 }],
+            links: vec![Link { parent: StateId::INITIAL, thread: 0 }],
             violations: vec![None; system.properties()],
             starts: Vec::new(),
-            reached_by: Bits::new(system.threads(), 0),
+            reached_by: Bits::new(system.threads(), StateId::INITIAL),
             observed: 0,
             counted: 0,
             explorer: Explorer::new(system, workers),
@@ -138,15 +140,15 @@ impl<S: Observed> Search<S> {
         let Some(&start) = self.starts.last() else {
             self.starts.push(0);
             self.explorer.start(budget)?;
-            let mut level = Level { reached_by: Bits::new(self.threads(), 0) };
+            let mut level = Level { reached_by: Bits::new(self.threads(), StateId::INITIAL) };
             level.grown(1);
             self.reached_by = level.reached_by;
             return Ok(());
         };
-        let seeds: Vec<u32> = (start..self.len()).collect();
+        let seeds: Vec<_> = self.explorer.states.ids_from(start).collect();
         let first = self.len();
         self.starts.push(first);
-        let mut level = Level { reached_by: Bits::new(self.threads(), first) };
+        let mut level = Level { reached_by: Bits::new(self.threads(), StateId::new(first as u32)) };
         for seeds in seeds.chunks(SEEDS_AT_ONCE) {
             let mut runs = self.runs_from(seeds);
             while !runs.is_empty() {
@@ -154,10 +156,10 @@ impl<S: Observed> Search<S> {
                 let stopped = self.explorer.run(&runs, &mut level, &mut reached, budget);
                 runs = self.run_on(reached);
                 stopped?;
-                if (self.len() - self.observed) as usize >= WORTH_OBSERVING {
+                if self.len() - self.observed >= WORTH_OBSERVING {
                     self.observe(budget)?;
                 }
-                budget.progress(self.level() as u32, u64::from(self.len()), self.view_count);
+                budget.progress(self.level() as u32, self.len() as u64, self.view_count);
             }
         }
         self.reached_by = level.reached_by;
@@ -169,8 +171,8 @@ impl<S: Observed> Search<S> {
     }
 
     /// The number of states.
-    pub fn len(&self) -> u32 {
-        self.explorer.states.len() as u32
+    pub fn len(&self) -> usize {
+        self.explorer.states.len()
     }
 
     /// Whether there is no state, which is never the case.
@@ -189,13 +191,14 @@ impl<S: Observed> Search<S> {
     }
 
     /// The level of a state.
-    pub fn level_of(&self, state: u32) -> usize {
-        self.starts.partition_point(|&start| start <= state) - 1
+    pub fn level_of(&self, state: StateId) -> usize {
+        self.starts.partition_point(|&start| start <= state.index()) - 1
     }
 
     /// The states of a level.
-    pub fn states_of(&self, level: usize) -> std::ops::Range<u32> {
-        self.starts[level]..self.starts.get(level + 1).copied().unwrap_or(self.len())
+    pub fn states_of(&self, level: usize) -> impl Iterator<Item = StateId> + use<S> {
+        let (start, end) = (self.starts[level], self.starts.get(level + 1).copied().unwrap_or(self.len()));
+        self.explorer.states.ids_from(start).take(end - start)
     }
 
     /// Whether the last level is empty, so that all later ones would be as well.
@@ -215,7 +218,7 @@ impl<S: Observed> Search<S> {
     }
 
     /// The threads that may run from states of the last level; those that reached a state there have done so.
-    fn runs_from(&self, seeds: &[u32]) -> Vec<Run> {
+    fn runs_from(&self, seeds: &[StateId]) -> Vec<Run> {
         let threads = 0..self.threads();
         let runs = self.explorer.workers.cut(seeds, |seeds| {
             let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread as u16)));
@@ -228,7 +231,7 @@ impl<S: Observed> Search<S> {
     fn run_on(&mut self, reached: Vec<Vec<Reached>>) -> Vec<Run> {
         if S::SUBSUMES {
             for &Reached { state, from: (parent, thread), .. } in reached.iter().flatten() {
-                if state as usize == self.links.len() {
+                if state.index() == self.links.len() {
                     self.links.push(Link { parent, thread });
                 }
             }
@@ -236,62 +239,62 @@ impl<S: Observed> Search<S> {
         }
         let workers = &self.explorer.workers;
         let runs = workers.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
-        workers.sorted(runs, |&(state, thread)| u64::from(state) << 16 | u64::from(thread), |one, other| one == other)
+        workers.sorted(runs, |&(state, thread)| u64::from(state.0) << 16 | u64::from(thread), |one, other| one == other)
     }
 
     /// Notes the views of all states, and looks for violations. If it has to stop, it can be asked to go on.
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let before = self.observed;
         let noted = self.note_views(budget);
-        while (self.counted as usize) < self.views.len() {
+        while self.counted < self.views.len() {
             self.count_views();
             budget.pass(COUNTED_AT_ONCE as u64)?;
         }
         noted?;
-        budget.spend(u64::from(self.observed - before))
+        budget.spend((self.observed - before) as u64)
     }
 
     fn note_views(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         self.explorer.system.prepare(budget)?;
         let Explorer { system, states, workers, .. } = &self.explorer;
-        let which: Vec<u32> = (self.observed..states.len() as u32).collect();
+        let which: Vec<_> = states.ids_from(self.observed).collect();
         if S::SUBSUMES {
             let mut row = vec![0; states.width()];
             for state in which {
                 states.get(state, &mut row);
                 system.add_views(&row, &mut self.views, budget)?;
-                self.observed = state + 1;
+                self.observed += 1;
             }
             return Ok(());
         }
         let (noted, stopped) =
             add_rows(states, &which, &mut self.views, workers, budget, |row, view| system.view(row, view));
-        self.observed += noted as u32;
+        self.observed += noted;
         stopped
     }
 
     /// Counts some of the views that were noted, and compares them with the properties.
     fn count_views(&mut self) {
         let Explorer { system, workers, .. } = &self.explorer;
-        let new: Vec<u32> = (self.counted..self.views.len() as u32).take(COUNTED_AT_ONCE).collect();
+        let new: Vec<_> = self.views.ids_from(self.counted).take(COUNTED_AT_ONCE).collect();
         let parts = workers.cut(&new, |chunk| {
             let (mut count, mut violations) = (0_u64, self.violations.clone());
             let mut view = vec![0; self.views.width()];
-            for &number in chunk {
-                self.views.get(number, &mut view);
+            for &id in chunk {
+                self.views.get(id, &mut view);
                 count = count.saturating_add(system.orbit(&view));
                 if !system.may_violate(&view) {
                     continue;
                 }
                 for (property, violation) in violations.iter_mut().enumerate() {
                     if violation.is_none() && system.violates(property, &view) {
-                        *violation = Some(Violation { level: self.starts.len() - 1, view: number });
+                        *violation = Some(Violation { level: self.starts.len() - 1, view: id });
                     }
                 }
             }
             (count, violations)
         });
-        self.counted += new.len() as u32;
+        self.counted += new.len();
         for (count, violations) in parts {
             self.view_count = self.view_count.saturating_add(count);
             self.violations.iter_mut().zip(violations).for_each(|(known, new)| *known = known.or(new));

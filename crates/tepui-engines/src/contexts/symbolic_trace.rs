@@ -13,6 +13,7 @@ use tepui_model::pushdown::{Pattern, Symbol};
 use super::languages::Languages;
 use super::post_star::PostStar;
 use super::search::Search;
+use crate::ids::{Id, StateId};
 use crate::pushdown::top_views::TopViews;
 
 /// The steps (thread, rule) from the initial state to a violation of a property that was found.
@@ -66,7 +67,7 @@ fn state_with(
     level: usize,
     view: &[u32],
     budget: &mut Budget,
-) -> Result<Option<(u32, Vec<Symbol>)>, Stop> {
+) -> Result<Option<(StateId, Vec<Symbol>)>, Stop> {
     let (compiled, symmetry) = (search.compiled(), search.symmetry());
     let mut row = vec![0; view.len()];
     for state in search.states_of(level) {
@@ -92,20 +93,20 @@ fn state_with(
 }
 
 /// The states from the initial one to a state, each but the first with the place of the thread that ran before it.
-fn chain_to(search: &Search<TopViews<Languages>>, mut state: u32) -> Option<Vec<(Option<usize>, u32)>> {
+fn chain_to(search: &Search<TopViews<Languages>>, mut state: StateId) -> Option<Vec<(Option<usize>, StateId)>> {
     let mut chain = Vec::new();
-    while state != 0 {
-        let link = search.links.get(state as usize)?;
+    while state != StateId::INITIAL {
+        let link = search.links.get(state.index())?;
         chain.push((Some(usize::from(link.thread)), state));
         state = link.parent;
     }
-    chain.push((None, 0));
+    chain.push((None, StateId::INITIAL));
     chain.reverse();
     Some(chain)
 }
 
 /// Which thread really runs in each context of a chain, and the rows as they really are, one more than contexts.
-fn real_rows(search: &Search<TopViews<Languages>>, chain: &[(Option<usize>, u32)]) -> (Vec<usize>, Vec<Vec<u32>>) {
+fn real_rows(search: &Search<TopViews<Languages>>, chain: &[(Option<usize>, StateId)]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let (mut threads, mut rows) = (Vec::new(), Vec::<Vec<u32>>::new());
     for &(place, state) in chain {
         let mut row = vec![0; search.explorer.states.width()];

@@ -28,6 +28,7 @@ use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Round, Stop};
 
 use crate::explorer::Explorer;
+use crate::ids::StateId;
 use crate::system::{Observed, Traced};
 use crate::workers::{Cores, Workers};
 use search::{MOST, Search};
@@ -72,7 +73,7 @@ impl<S: Observed> Delays<S> {
     /// The states reached so far, as rows.
     pub fn states(&self) -> Vec<Vec<u32>> {
         let explorer = &self.search.explorer;
-        (0..explorer.states.len() as u32).map(|state| explorer.row(state)).collect()
+        explorer.states.ids().map(|state| explorer.row(state)).collect()
     }
 
     /// The system.
@@ -170,7 +171,7 @@ impl<S: Traced> Delays<S> {
         };
         let explorer = &self.search.explorer;
         let path = trace::within(explorer, property, bounds, budget)?;
-        let trace = explorer.system.trace(property, &explorer.row(0), &path, budget)?;
+        let trace = explorer.system.trace(property, &explorer.row(StateId::INITIAL), &path, budget)?;
         let least = FACTS.bound(&[bounds.rounds, bounds.delays]);
         Ok((trace, self.search.complete.then_some(least)))
     }

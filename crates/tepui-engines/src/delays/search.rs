@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tepui_core::{Budget, Stop};
 
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
+use crate::ids::{StateId, ViewId};
 use crate::packed::PackedSet;
 use crate::system::Observed;
 use crate::workers::Workers;
@@ -34,7 +35,7 @@ const PARTS_AT_ONCE: usize = 2;
 /// A state with the delays that it took to get there, at a turn that is known from elsewhere.
 #[derive(Clone, Copy)]
 struct Label {
-    state: u32,
+    state: StateId,
     delays: u16,
 }
 
@@ -87,8 +88,8 @@ impl Table {
 
     /// What is known of a state, for each thread's turn.
     #[inline]
-    fn of(&self, state: u32) -> &[Fewest] {
-        let (segment, place) = (state >> self.segment_bits, state & ((1 << self.segment_bits) - 1));
+    fn of(&self, state: StateId) -> &[Fewest] {
+        let (segment, place) = (state.0 >> self.segment_bits, state.0 & ((1 << self.segment_bits) - 1));
         &self.segments[segment as usize][place as usize * self.threads..][..self.threads]
     }
 
@@ -121,7 +122,7 @@ pub struct Search<S> {
     /// The states.
     pub explorer: Explorer<S>,
     /// Their views.
-    pub views: PackedSet,
+    pub views: PackedSet<ViewId>,
     /// For each property, the first violation.
     pub violations: Vec<Option<Violation>>,
     /// How often the successors of a state were computed.
@@ -138,7 +139,7 @@ pub struct Search<S> {
     /// Labels at the end of the last round.
     edge: Vec<Label>,
     /// Labels with as many delays as are allowed, of threads that could be delayed: parts with the turn and the states.
-    delayable: Vec<(u32, Vec<u32>)>,
+    delayable: Vec<(u32, Vec<StateId>)>,
 }
 
 /// Which bound grows, and so which labels are of use.
@@ -152,7 +153,7 @@ enum Growing {
 #[derive(Default)]
 struct Brought {
     labels: Vec<Label>,
-    delayable: Vec<u32>,
+    delayable: Vec<StateId>,
 }
 
 /// One turn of one thread, from many states.
@@ -169,7 +170,7 @@ impl Visitor for Turn<'_> {
     type Job = Label;
     type Found = Brought;
 
-    fn job(&self, label: &Label) -> (u32, std::ops::Range<usize>) {
+    fn job(&self, label: &Label) -> (StateId, std::ops::Range<usize>) {
         let thread = self.turn as usize % self.fewest.threads;
         (label.state, thread..thread + 1)
     }
@@ -178,7 +179,7 @@ impl Visitor for Turn<'_> {
         self.fewest.grow(states);
     }
 
-    fn image(&self, label: &Label, state: u32, _: usize, found: &mut Brought) {
+    fn image(&self, label: &Label, state: StateId, _: usize, found: &mut Brought) {
         let next = Label { state, ..*label };
         if self.fewest.offer(next, self.turn + 1, self.growing) {
             found.labels.push(next);
@@ -220,7 +221,7 @@ impl<S: Observed> Search<S> {
         self.delays = delays;
         self.explorer.start(budget)?;
         self.fewest.grow(1);
-        let label = Label { state: 0, delays: 0 };
+        let label = Label { state: StateId::INITIAL, delays: 0 };
         self.fewest.offer(label, 0, Growing::Rounds);
         self.edge.push(label);
         self.complete = false;
@@ -291,9 +292,9 @@ impl<S: Observed> Search<S> {
         let mut held = std::mem::take(&mut self.delayable);
         debug_assert!(held.is_sorted());
         // A better label may have come since. It must be one of earlier bounds: those to come have more delays.
-        self.explorer.workers.map(held.chunks_mut(PARTS_AT_ONCE).collect(), |parts: &mut [(u32, Vec<u32>)]| {
+        self.explorer.workers.map(held.chunks_mut(PARTS_AT_ONCE).collect(), |parts: &mut [(u32, Vec<StateId>)]| {
             for (turn, states) in parts {
-                let known = |state: u32| &self.fewest.of(state)[(*turn % threads) as usize];
+                let known = |state: StateId| &self.fewest.of(state)[(*turn % threads) as usize];
                 states.retain(|&state| u32::from(known(state).rounds.load(Ordering::Relaxed)) == *turn / threads);
             }
         });
@@ -309,7 +310,7 @@ impl<S: Observed> Search<S> {
             let delays = self.delays as u16;
             brought.extend(self.explorer.workers.map(
                 now.chunks(PARTS_AT_ONCE).collect(),
-                |parts: &[(u32, Vec<u32>)]| {
+                |parts: &[(u32, Vec<StateId>)]| {
                     let labels = parts.iter().flat_map(|(_, states)| states).map(|&state| Label { state, delays });
                     labels.filter(|&label| self.fewest.offer(label, turn + 1, Growing::Delays)).collect()
                 },
@@ -372,7 +373,7 @@ impl<S: Observed> Search<S> {
 
     /// A label for each state that has one, the one with the fewest delays, in the order of the states.
     fn in_order(&self, labels: Vec<Vec<Label>>) -> Vec<Label> {
-        let key = |label: &Label| u64::from(label.state) << 16 | u64::from(label.delays);
+        let key = |label: &Label| u64::from(label.state.0) << 16 | u64::from(label.delays);
         self.explorer.workers.sorted(labels, key, |one, other| one.state == other.state)
     }
 
@@ -380,7 +381,7 @@ impl<S: Observed> Search<S> {
     fn observe(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         self.explorer.system.prepare(budget)?;
         let Explorer { system, states, workers, .. } = &self.explorer;
-        let which: Vec<_> = (self.observed as u32..states.len() as u32).collect();
+        let which: Vec<_> = states.ids_from(self.observed).collect();
         let (noted, stopped) =
             add_rows(states, &which, &mut self.views, workers, budget, |row, view| system.view(row, view));
         self.observed += noted;
@@ -390,14 +391,13 @@ impl<S: Observed> Search<S> {
     /// Finds out which properties the states and views from some numbers on violate, and with which bounds.
     fn note_violations(&mut self, (first_state, first_view): (usize, usize), budget: &mut Budget) -> Result<(), Stop> {
         for property in 0..self.violations.len() {
-            let views = first_view as u32..self.views.len() as u32;
-            if self.violations[property].is_some() || !self.violated_among(property, views, budget)? {
+            if self.violations[property].is_some() || !self.violated_among(property, first_view, budget)? {
                 continue;
             }
             let system = &self.explorer.system;
             let (mut row, mut view) = (vec![0; self.explorer.states.width()], vec![0; self.views.width()]);
             let mut least = None;
-            for state in first_state as u32..self.explorer.states.len() as u32 {
+            for state in self.explorer.states.ids_from(first_state) {
                 self.explorer.states.get(state, &mut row);
                 system.view(&row, &mut view);
                 if system.violates(property, &view) {
@@ -413,10 +413,11 @@ impl<S: Observed> Search<S> {
         Ok(())
     }
 
-    fn violated_among(&self, property: usize, views: std::ops::Range<u32>, budget: &mut Budget) -> Result<bool, Stop> {
+    /// Whether a view from some number on violates a property.
+    fn violated_among(&self, property: usize, first: usize, budget: &mut Budget) -> Result<bool, Stop> {
         let mut view = vec![0; self.views.width()];
-        for number in views {
-            self.views.get(number, &mut view);
+        for id in self.views.ids_from(first) {
+            self.views.get(id, &mut view);
             if self.explorer.system.violates(property, &view) {
                 return Ok(true);
             }
@@ -426,7 +427,7 @@ impl<S: Observed> Search<S> {
     }
 
     /// The bounds at which a state was found that is new at the present ones.
-    fn least(&self, state: u32) -> Option<Violation> {
+    fn least(&self, state: StateId) -> Option<Violation> {
         let bounds = self.fewest.of(state).iter().enumerate().filter_map(|(place, known)| {
             let rounds = known.rounds.load(Ordering::Relaxed);
             let delays = known.delays.load(Ordering::Relaxed);

@@ -7,11 +7,12 @@ use tepui_core::{Budget, Stop};
 
 use super::search::Violation;
 use crate::explorer::Explorer;
+use crate::ids::{Id, StateId};
 use crate::system::{Observed, PathStep};
 
 /// A label with its delays, and the place of the label before it in the previous turn.
 struct Label {
-    state: u32,
+    state: StateId,
     delays: u16,
     parent: u32,
 }
@@ -25,11 +26,11 @@ pub fn within<S: Observed>(
 ) -> Result<Vec<PathStep>, Stop> {
     let threads = explorer.system.threads();
     let mut fewest = vec![u16::MAX; explorer.states.len() * threads]; // There are never more delays: see `MOST`.
-    let mut turns = vec![vec![Label { state: 0, delays: 0, parent: 0 }]];
+    let mut turns = vec![vec![Label { state: StateId::INITIAL, delays: 0, parent: 0 }]];
     fewest[0] = 0;
     let mut walk = Walk { explorer, property, row: vec![0; explorer.states.width()], view: Vec::new() };
     walk.view = vec![0; explorer.system.view_fields().len()];
-    if walk.violates(0) {
+    if walk.violates(StateId::INITIAL) {
         return Ok(Vec::new());
     }
     let mut next_row = Vec::new();
@@ -37,7 +38,7 @@ pub fn within<S: Observed>(
         let (thread, place) = (turn % threads, (turn + 1) % threads);
         let mut next: Vec<Label> = Vec::new();
         for (parent, label) in (0..).zip(&turns[turn]) {
-            if fewest[label.state as usize * threads + thread] < label.delays {
+            if fewest[label.state.index() * threads + thread] < label.delays {
                 continue;
             }
             explorer.states.get(label.state, &mut walk.row);
@@ -55,7 +56,7 @@ pub fn within<S: Observed>(
             budget.spend(1 + (next.len() - first) as u64)?;
         }
         next.retain(|label| {
-            let known = &mut fewest[label.state as usize * threads + place];
+            let known = &mut fewest[label.state.index() * threads + place];
             let better = label.delays < *known;
             *known = label.delays.min(*known);
             better
@@ -77,7 +78,7 @@ struct Walk<'a, S> {
 }
 
 impl<S: Observed> Walk<'_, S> {
-    fn violates(&mut self, state: u32) -> bool {
+    fn violates(&mut self, state: StateId) -> bool {
         self.explorer.states.get(state, &mut self.row);
         self.explorer.system.view(&self.row, &mut self.view);
         self.explorer.system.violates(self.property, &self.view)

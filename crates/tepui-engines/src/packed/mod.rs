@@ -20,7 +20,9 @@ pub mod table;
 pub mod together;
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
+use crate::ids::Id;
 use crate::workers::{Cores, Workers};
 use layout::{Field, bits, fill_up, lay_out, pack, unpack};
 use table::{AT_ONCE, Rows, SHARDS, Shard, hash, prefetch, push_row, same, shard};
@@ -31,9 +33,10 @@ const MANY_FIELDS: usize = 64;
 /// The memory of so many batches is kept.
 const RECYCLED: usize = 64;
 
-/// A set of rows of equally many numbers.
+/// A set of rows of equally many numbers. The numbers of the rows themselves are of type `I`, so that those of different
+/// sets are not taken for each other.
 #[derive(Clone, Debug)]
-pub struct PackedSet {
+pub struct PackedSet<I> {
     /// How wide the fields have to be, as far as that is known.
     needed: Vec<u32>,
     fields: Vec<Field>,
@@ -42,6 +45,7 @@ pub struct PackedSet {
     shards: Vec<Shard>,
     /// Batches that have been added, kept for their memory.
     recycled: Vec<Batch>,
+    ids: PhantomData<I>,
 }
 
 /// Rows packed as a set packs them, in order.
@@ -83,20 +87,20 @@ impl Batch {
 }
 
 /// Batches that have been added.
-pub struct Added {
+pub struct Added<I> {
     batches: Vec<Batch>,
-    numbers: Numbers,
+    numbers: Numbers<I>,
 }
 
-enum Numbers {
-    Known(Vec<Vec<u32>>),
+enum Numbers<I> {
+    Known(Vec<Vec<I>>),
     /// What was found out about the rows of each shard; the number of the first new row; words in a row.
     Shared(Vec<Share>, u32, usize),
 }
 
-impl Added {
+impl<I: Id> Added<I> {
     /// The numbers of the rows of a batch, in order.
-    pub fn numbers(&self, batch: usize) -> Cow<'_, [u32]> {
+    pub fn numbers(&self, batch: usize) -> Cow<'_, [I]> {
         match &self.numbers {
             Numbers::Known(numbers) => Cow::Borrowed(&numbers[batch]),
             Numbers::Shared(shares, first, width) => {
@@ -106,7 +110,7 @@ impl Added {
     }
 }
 
-impl PackedSet {
+impl<I: Id> PackedSet<I> {
     /// A set of rows with fields that are wide enough for the given largest values, for a start.
     pub fn new(largest: impl IntoIterator<Item = u32>) -> Self {
         Self::with_widths(largest.into_iter().map(bits).collect())
@@ -115,7 +119,7 @@ impl PackedSet {
     fn with_widths(needed: Vec<u32>) -> Self {
         let (fields, words) = lay_out(&fill_up(&needed));
         let shards = vec![Shard::default(); SHARDS];
-        Self { needed, fields, words, rows: Rows::new(words), shards, recycled: Vec::new() }
+        Self { needed, fields, words, rows: Rows::new(words), shards, recycled: Vec::new(), ids: PhantomData }
     }
 
     /// The number of rows.
@@ -126,6 +130,22 @@ impl PackedSet {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The numbers of all rows.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I> {
+        self.ids_from(0)
+    }
+
+    /// The numbers of all rows but the first few.
+    pub fn ids_from(&self, first: usize) -> impl Iterator<Item = I> + use<I> {
+        (first as u32..self.len() as u32).map(I::new)
+    }
+
+    /// The same rows, which are now taken for something else.
+    pub fn cast<J: Id>(self) -> PackedSet<J> {
+        let Self { needed, fields, words, rows, shards, recycled, .. } = self;
+        PackedSet { needed, fields, words, rows, shards, recycled, ids: PhantomData }
     }
 
     /// How many numbers a row has.
@@ -140,25 +160,25 @@ impl PackedSet {
     }
 
     /// Adds a row; returns its number, and whether it is new.
-    pub fn insert(&mut self, row: &[u32]) -> (u32, bool) {
+    pub fn insert(&mut self, row: &[u32]) -> (I, bool) {
         assert!(self.len() + 1 < u32::MAX as usize, "fewer than 2^32 rows fit the index");
         if self.with_packed(row, |words| words.is_none()) {
             self.widen(row, &Workers::of(Cores::new(1)));
         }
         let mut batch = self.recycled.pop().unwrap_or_default();
         self.pack(row, &mut batch);
-        let found = self.insert_packed(&batch.words, hash(&batch.words));
+        let (number, new) = self.insert_packed(&batch.words, hash(&batch.words));
         batch.clear();
         self.recycled.push(batch);
-        found
+        (I::new(number), new)
     }
 
     /// The number of a row, if it is there.
-    pub fn find(&self, row: &[u32]) -> Option<u32> {
+    pub fn find(&self, row: &[u32]) -> Option<I> {
         self.with_packed(row, |words| {
             let words = words?;
             let hash = hash(words);
-            self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words))
+            self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words)).map(I::new)
         })
     }
 
@@ -192,7 +212,7 @@ impl PackedSet {
     }
 
     /// The numbers of the rows of a batch, as far as they are there, in order.
-    pub fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<u32>> {
+    pub fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<I>> {
         let mut wide = batch.wide.iter().map(|wide| wide.0).peekable();
         let groups = batch.words.chunks(AT_ONCE * self.words).zip((0..).step_by(AT_ONCE));
         groups.flat_map(move |(group, start)| {
@@ -202,7 +222,8 @@ impl PackedSet {
                 numbers.iter_mut().zip(group.chunks_exact(self.words)).zip(hashes.into_iter().zip(start..))
             {
                 if wide.next_if_eq(&place).is_none() {
-                    *number = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), row));
+                    let found = self.shards[shard(hash)].find(hash, |number| same(self.slice(number), row));
+                    *number = found.map(I::new);
                 }
             }
             numbers.into_iter().take(group.len() / self.words)
@@ -210,7 +231,7 @@ impl PackedSet {
     }
 
     /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
-    pub fn insert_all(&mut self, batches: Vec<Batch>, workers: &Workers) -> Vec<Vec<u32>> {
+    pub fn insert_all(&mut self, batches: Vec<Batch>, workers: &Workers) -> Vec<Vec<I>> {
         let count = batches.len();
         let mut added = self.add(batches, workers, true);
         let numbers = match &mut added.numbers {
@@ -228,7 +249,7 @@ impl PackedSet {
     }
 
     /// Adds the rows of batches, one after the other. Their numbers can be asked for if they are `wanted`.
-    pub fn add(&mut self, mut batches: Vec<Batch>, workers: &Workers, wanted: bool) -> Added {
+    pub fn add(&mut self, mut batches: Vec<Batch>, workers: &Workers, wanted: bool) -> Added<I> {
         self.make_room(&mut batches, workers);
         let rows: usize = batches.iter().map(Batch::len).sum();
         assert!(self.len() + rows < u32::MAX as usize, "fewer than 2^32 rows fit the index");
@@ -241,20 +262,20 @@ impl PackedSet {
     }
 
     /// Takes the memory of batches back that have been added.
-    pub fn recycle(&mut self, mut added: Added) {
+    pub fn recycle(&mut self, mut added: Added<I>) {
         added.batches.truncate(RECYCLED.saturating_sub(self.recycled.len()));
         added.batches.iter_mut().for_each(Batch::clear);
         self.recycled.append(&mut added.batches);
     }
 
-    fn add_in_turn(&mut self, batch: &Batch, wanted: bool) -> Vec<u32> {
+    fn add_in_turn(&mut self, batch: &Batch, wanted: bool) -> Vec<I> {
         let mut numbers = Vec::with_capacity(if wanted { batch.len() } else { 0 });
         for group in batch.words.chunks(AT_ONCE * self.words) {
             let hashes = self.hashes(group);
             for (row, hash) in group.chunks_exact(self.words).zip(hashes) {
                 let number = self.insert_packed(row, hash).0;
                 if wanted {
-                    numbers.push(number);
+                    numbers.push(I::new(number));
                 }
             }
         }
@@ -333,14 +354,14 @@ impl PackedSet {
 
     /// Writes a row's fields into `row`.
     #[inline]
-    pub fn get(&self, index: u32, row: &mut [u32]) {
+    pub fn get(&self, id: I, row: &mut [u32]) {
         debug_assert_eq!(row.len(), self.fields.len());
-        unpack(&self.fields, self.slice(index), row);
+        unpack(&self.fields, self.slice(id.number()), row);
     }
 
     /// One field of a row.
-    pub fn field(&self, index: u32, field: usize) -> u32 {
-        self.fields[field].of(self.slice(index))
+    pub fn field(&self, id: I, field: usize) -> u32 {
+        self.fields[field].of(self.slice(id.number()))
     }
 
     /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
@@ -366,8 +387,8 @@ impl PackedSet {
         }))
     }
 
-    fn slice(&self, index: u32) -> &[u64] {
-        self.rows.get(index as usize)
+    fn slice(&self, number: u32) -> &[u64] {
+        self.rows.get(number as usize)
     }
 
     /// Packs all rows anew, into fields for which the given row is not too wide.
@@ -425,29 +446,30 @@ fn raise(values: &mut [u32], others: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::StateId;
     use std::collections::HashMap;
 
     /// The rows of a set once more, in batches with repetitions, by workers of different sizes: the numbers must not differ.
-    fn compare_batches(set: &PackedSet, fields: usize) {
+    fn compare_batches(set: &PackedSet<StateId>, fields: usize) {
         let mut rows = vec![vec![0; fields]; set.len()];
-        rows.iter_mut().zip(0..).for_each(|(row, index)| set.get(index, row));
+        rows.iter_mut().zip(set.ids()).for_each(|(row, id)| set.get(id, row));
         for threads in [1, 2, 3] {
-            let (workers, mut other) = (Workers::of(Cores::new(threads)), PackedSet::new(vec![1; fields]));
+            let (workers, mut other) = (Workers::of(Cores::new(threads)), PackedSet::<StateId>::new(vec![1; fields]));
             let mut numbers = Vec::new();
             for some in rows.chunks(700) {
-                let (known, mut batches) = (other.len() as u32, other.batches(2));
+                let (known, mut batches) = (other.len(), other.batches(2));
                 for (index, row) in some.iter().enumerate() {
                     batches.iter_mut().take(1 + index % 2).for_each(|batch| other.pack(row, batch));
                 }
                 assert!(other.find_all(&batches[0]).all(|number| number.is_none()));
                 let [first, second] = &other.insert_all(batches.clone(), &workers)[..] else { unreachable!() };
                 assert!(second.iter().eq(first.iter().skip(1).step_by(2)));
-                assert!(first.iter().copied().eq(known..other.len() as u32), "new rows get the next numbers");
+                assert!(first.iter().copied().eq(other.ids_from(known)), "new rows get the next numbers");
                 let mut batch = Batch::default();
                 some.iter().for_each(|row| other.pack(row, &mut batch));
                 assert!(other.find_all(&batch).eq(first.iter().copied().map(Some)));
                 other.add_all(vec![batch], &workers);
-                assert_eq!(other.len(), known as usize + some.len(), "nothing is added twice");
+                assert_eq!(other.len(), known + some.len(), "nothing is added twice");
                 numbers.extend_from_slice(first);
             }
             let mut row = vec![0; fields];
@@ -462,20 +484,22 @@ mod tests {
     #[test]
     fn rows_keep_their_numbers_when_fields_get_wider() {
         for threads in [1, 2] {
-            let (workers, mut set) = (Workers::of(Cores::new(threads)), PackedSet::new([3, 1, 1]));
+            let (workers, mut set) = (Workers::of(Cores::new(threads)), PackedSet::<StateId>::new([3, 1, 1]));
             let row = |number: u32| [number % 4, number, number / 7];
             for numbers in (0..50_000).collect::<Vec<_>>().chunks(20_000) {
                 let mut batches = set.batches(2);
                 for (batch, numbers) in batches.iter_mut().zip(numbers.chunks(10_000)) {
                     numbers.iter().for_each(|&number| set.pack(&row(number), batch));
                 }
-                assert!(set.insert_all(batches, &workers).into_iter().flatten().eq(numbers.iter().copied()));
+                assert!(
+                    set.insert_all(batches, &workers).into_iter().flatten().eq(numbers.iter().copied().map(StateId))
+                );
             }
-            assert_eq!(set.insert(&[0, u32::MAX, u32::MAX]), (50_000, true));
+            assert_eq!(set.insert(&[0, u32::MAX, u32::MAX]), (StateId(50_000), true));
             let mut found = [0; 3];
             for number in 0..50_000 {
-                set.get(number, &mut found);
-                assert_eq!((found, set.find(&found)), (row(number), Some(number)));
+                set.get(StateId(number), &mut found);
+                assert_eq!((found, set.find(&found)), (row(number), Some(StateId(number))));
             }
         }
     }
@@ -494,7 +518,7 @@ mod tests {
                     })
                     .collect();
                 assert_eq!(set.find(&row), reference.get(&row).copied());
-                let next = reference.len() as u32;
+                let next = StateId(reference.len() as u32);
                 let number = *reference.entry(row.clone()).or_insert(next);
                 assert_eq!(set.insert(&row), (number, number == next));
             }

@@ -8,6 +8,7 @@
 
 use super::table::{AT_ONCE, Rows, SHARDS, Shard, hash, prefetch, push_row, same, shard, slot};
 use super::{Batch, PackedSet};
+use crate::ids::Id;
 use crate::workers::Workers;
 
 /// The rows of a batch, one shard after the other.
@@ -171,19 +172,19 @@ impl Arrivals {
 }
 
 /// The numbers of a batch's rows, where `first` is the number of the first new one.
-pub fn numbers(batch: usize, batches: &[Batch], shares: &[Share], first: u32, width: usize) -> Vec<u32> {
-    let mut numbers = vec![0; batches[batch].len()];
+pub fn numbers<I: Id>(batch: usize, batches: &[Batch], shares: &[Share], first: u32, width: usize) -> Vec<I> {
+    let mut numbers = vec![I::new(0); batches[batch].len()];
     for (shard, share) in shares.iter().enumerate() {
         let (_, places) = batches[batch].cut.part(shard, width);
         for (&place, &number) in places.iter().zip(&share.numbers[share.starts[batch].0..]) {
             let final_number = |new: u32| share.final_numbers[new as usize];
-            numbers[place as usize] = number.checked_sub(first).map_or(number, final_number);
+            numbers[place as usize] = I::new(number.checked_sub(first).map_or(number, final_number));
         }
     }
     numbers
 }
 
-impl PackedSet {
+impl<I: Id> PackedSet<I> {
     /// Adds the rows of batches; returns what was found out about them.
     pub(super) fn add_together(&mut self, batches: &mut [Batch], workers: &Workers, wanted: bool) -> Vec<Share> {
         let (first, width) = (self.len() as u32, self.words);

@@ -11,6 +11,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use tepui_core::Budget;
 use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, Thread, View};
 
+use crate::ids::Id;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 
@@ -221,9 +222,9 @@ impl Compiled {
     ///
     /// A view is a row of a shared state and the number of a word for each thread; `word` gives the symbols of a word, top
     /// first. Only views that violate a property are listed, if that is asked for.
-    pub fn list_views(
+    pub fn list_views<I: Id>(
         &self,
-        views: &PackedSet,
+        views: &PackedSet<I>,
         symmetry: &Symmetry,
         word: impl Fn(usize, u32) -> Vec<Symbol>,
         violating: bool,
@@ -236,7 +237,7 @@ impl Compiled {
         };
         let (mut row, mut orbits, mut symbols) = (vec![0; views.width()], Vec::new(), 0_u64);
         let mut stopped = false;
-        for view in 0..views.len() as u32 {
+        for view in views.ids() {
             views.get(view, &mut row);
             if !violating || violates(&row, symmetry) {
                 orbits.push(view);

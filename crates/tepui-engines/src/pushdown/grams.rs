@@ -23,6 +23,7 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
 use crate::abstraction::Key;
+use crate::ids::ViewId;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -171,8 +172,8 @@ impl Grams {
         &mut self,
         compiled: &Compiled,
         symmetry: &Symmetry,
-        views: &PackedSet,
-        which: &[u32],
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {

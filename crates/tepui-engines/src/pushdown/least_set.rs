@@ -15,6 +15,7 @@ use tepui_model::pushdown::Symbol;
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
 use super::lemma::lemma;
+use crate::ids::ViewId;
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
 use crate::watchers::Watchers;
@@ -33,7 +34,7 @@ pub enum Fence<'f> {
 #[derive(Clone, Copy)]
 pub struct Reached<'f> {
     /// The views as rows: a shared state, and the number of a word for each thread.
-    pub views: &'f PackedSet,
+    pub views: &'f PackedSet<ViewId>,
     /// How many states show them.
     pub states: usize,
     /// How many symbols of each stack they show.
@@ -59,7 +60,7 @@ pub struct LeastInductiveSet<'a> {
     symmetry: &'a Symmetry,
     grams: Grams,
     start: Vec<u32>,
-    views: PackedSet,
+    views: PackedSet<ViewId>,
     watchers: Watchers,
     /// For each thread and word, the number that the word has within the fence.
     outer: Vec<Vec<Option<u32>>>,
@@ -97,7 +98,7 @@ impl<'a> LeastInductiveSet<'a> {
         self.views.pack(&self.start, &mut batches[0]);
         loop {
             self.views.add_all(batches, workers);
-            let new: Vec<_> = (known..self.views.len() as u32).collect();
+            let new: Vec<_> = self.views.ids_from(known).collect();
             if let Fence::Reached(reached) = fence
                 && !self.all_within(&new, reached, workers)
             {
@@ -106,9 +107,9 @@ impl<'a> LeastInductiveSet<'a> {
             if self.views.len() > limit {
                 return Ok(Fixpoint::TooLarge);
             }
-            known = self.views.len() as u32;
-            let wave: Vec<_> = (expanded..self.views.len() as u32).take(WAVE).collect();
-            expanded += wave.len() as u32;
+            known = self.views.len();
+            let wave: Vec<_> = self.views.ids_from(expanded).take(WAVE).collect();
+            expanded += wave.len();
             self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, workers, budget)?;
             if wave.is_empty() && !self.grams.has_facts() {
                 return Ok(Fixpoint::Complete);
@@ -139,7 +140,7 @@ impl<'a> LeastInductiveSet<'a> {
     }
 
     /// Whether views, cut to the depth of a fence, are within.
-    fn all_within(&mut self, views: &[u32], reached: Reached<'_>, workers: &Workers) -> bool {
+    fn all_within(&mut self, views: &[ViewId], reached: Reached<'_>, workers: &Workers) -> bool {
         for thread in 0..self.outer.len() {
             for word in self.outer[thread].len() as u32..self.grams.word_count(thread) as u32 {
                 let word = self.grams.word(thread, word);
@@ -166,7 +167,7 @@ impl<'a> LeastInductiveSet<'a> {
     }
 
     /// The successors of views, as far as it is known what may come to light.
-    fn expand(&self, views: &[u32]) -> Batch {
+    fn expand(&self, views: &[ViewId]) -> Batch {
         let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
         let mut next = row.clone();
         let mut step = |row: &[u32], thread: usize, to: (u32, u32)| {

@@ -7,6 +7,7 @@ use tepui_core::{Budget, Stop};
 
 use super::compiled::Compiled;
 use super::grams::Grams;
+use crate::ids::ViewId;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -20,7 +21,7 @@ pub fn lemma(
     compiled: &Compiled,
     symmetry: &Symmetry,
     grams: &Grams,
-    views: PackedSet,
+    views: PackedSet<ViewId>,
     word: impl Fn(usize, u32) -> u32 + Sync,
     workers: &Workers,
     budget: &mut Budget,
@@ -28,7 +29,7 @@ pub fn lemma(
     let threads = compiled.threads();
     let in_use: Vec<Vec<_>> =
         (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
-    for all in (0..views.len() as u32).collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
+    for all in views.ids().collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
         workers.cut(all, |chunk| {
             let mut row = vec![0; threads + 1];
             for &view in chunk {
@@ -67,7 +68,7 @@ pub fn lemma(
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.
 fn sorted_rows(
-    views: PackedSet,
+    views: PackedSet<ViewId>,
     widths: &[u32],
     renumber: impl Fn(&mut [u32]) + Sync,
     workers: &Workers,
@@ -98,7 +99,7 @@ fn sorted_rows(
         Err(views) => {
             let mut rows = Rows::with_capacity(widths.len(), views.len());
             let mut row = vec![0; widths.len()];
-            for view in 0..views.len() as u32 {
+            for view in views.ids() {
                 views.get(view, &mut row);
                 renumber(&mut row);
                 rows.push(row.iter().copied());

@@ -13,6 +13,7 @@ use super::least_set::Reached;
 use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
+use crate::ids::ViewId;
 use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
@@ -122,7 +123,7 @@ impl Observed for ObservedPushdown {
 
     fn closed(
         &mut self,
-        reached: &PackedSet,
+        reached: &PackedSet<ViewId>,
         states: usize,
         exhausted: bool,
         violated: &[bool],
@@ -139,7 +140,7 @@ impl Observed for ObservedPushdown {
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet<ViewId>, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word].clone();
         compiled.list_views(views, symmetry, word, violating, budget)

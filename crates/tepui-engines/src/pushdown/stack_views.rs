@@ -20,6 +20,7 @@ use super::system::Pushdown;
 use super::trace::trace;
 use crate::abstraction::{Abstraction, Describe, Key};
 use crate::explorer::number_rows;
+use crate::ids::{Id, ViewId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::PathStep;
@@ -62,7 +63,7 @@ impl StackViews {
     pub fn lemma(
         &self,
         system: &Pushdown<Stacks>,
-        views: PackedSet,
+        views: PackedSet<ViewId>,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Lemma, Stop> {
@@ -176,8 +177,8 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     fn learn(
         &mut self,
         system: &Pushdown<Stacks>,
-        views: &PackedSet,
-        which: &[u32],
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -226,7 +227,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     fn certificate(
         &self,
         system: &Pushdown<Stacks>,
-        views: PackedSet,
+        views: PackedSet<ViewId>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,
@@ -300,10 +301,10 @@ impl Describe<Pushdown<Stacks>> for StackViews {
         )
     }
 
-    fn list(
+    fn list<I: Id>(
         &self,
         system: &Pushdown<Stacks>,
-        views: &PackedSet,
+        views: &PackedSet<I>,
         violating: bool,
         workers: &Workers,
         budget: &mut Budget,
@@ -312,8 +313,8 @@ impl Describe<Pushdown<Stacks>> for StackViews {
         if self.exact {
             // States are listed by their words, as views of other models are.
             let mut words = Self::new(system, self.level());
-            let mut listed = PackedSet::new(words.fields(system));
-            let all: Vec<_> = (0..views.len() as u32).collect();
+            let mut listed = PackedSet::<ViewId>::new(words.fields(system));
+            let all: Vec<_> = views.ids().collect();
             let _ = words.prepare(system, budget).and_then(|()| {
                 number_rows(views, &all, &mut listed, workers, budget, |row, view| words.view(system, row, view))
             });

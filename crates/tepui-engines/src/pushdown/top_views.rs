@@ -13,6 +13,7 @@ use super::generators::{GeneratorTest, Pairs};
 use super::least_set::Reached;
 use super::prefilter::Prefilter;
 use super::system::{Locals, Pushdown};
+use crate::ids::ViewId;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
@@ -96,7 +97,7 @@ impl<L: Locals> Observed for TopViews<L> {
         self.system.symmetry.canonicalise(view);
     }
 
-    fn add_views(&self, row: &[u32], views: &mut PackedSet, budget: &mut Budget) -> Result<(), Stop> {
+    fn add_views(&self, row: &[u32], views: &mut PackedSet<ViewId>, budget: &mut Budget) -> Result<(), Stop> {
         each_view(&self.system, row, views, budget)
     }
 
@@ -120,7 +121,7 @@ impl<L: Locals> Observed for TopViews<L> {
 
     fn closed(
         &mut self,
-        reached: &PackedSet,
+        reached: &PackedSet<ViewId>,
         states: usize,
         exhausted: bool,
         violated: &[bool],
@@ -137,7 +138,7 @@ impl<L: Locals> Observed for TopViews<L> {
         Ok(evidence.map(|evidence| certified(evidence, &compiled.model, |property| violated[property])))
     }
 
-    fn list(&self, views: &PackedSet, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
+    fn list(&self, views: &PackedSet<ViewId>, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
         compiled.list_views(views, symmetry, |_, top| vec![Symbol(top)], violating, budget)
     }
@@ -148,7 +149,7 @@ impl<L: Locals> Observed for TopViews<L> {
 fn each_view<L: Locals>(
     system: &Pushdown<L>,
     row: &[u32],
-    views: &mut PackedSet,
+    views: &mut PackedSet<ViewId>,
     budget: &mut Budget,
 ) -> Result<(), Stop> {
     let (threads, symmetry) = (row.len() - 1, &system.symmetry);
