@@ -58,7 +58,7 @@ fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
     };
     match loaded.problem.check(&certificate, stop) {
         Ok(checked) => Ok((accepted_of(&loaded, &proves(&checked.accepted)), Exit::Good)),
-        Err(refusal) => rejected_of(&loaded, &refusal),
+        Err(refusal) => rejected_of(&loaded, &refusal, "--certificate"),
     }
 }
 
@@ -120,7 +120,7 @@ fn replayed_one(loaded: &Loaded, trace: &Trace, stop: &dyn Fn() -> bool) -> Resu
             let agrees = confirmed_by.map_or(String::new(), |who| format!(", and {who} agrees"));
             Ok((accepted_of(loaded, &format!("{length} violate {property}{agrees}")), Exit::Good))
         }
-        Err(refusal) => rejected_of(loaded, &refusal),
+        Err(refusal) => rejected_of(loaded, &refusal, "--trace"),
     }
 }
 
@@ -129,13 +129,13 @@ fn accepted_of(loaded: &Loaded, says: &str) -> String {
 }
 
 /// Of one text there may be several models, one for each choice of options.
-fn rejected_of(loaded: &Loaded, refusal: &Refusal) -> Result<Judgement> {
+fn rejected_of(loaded: &Loaded, refusal: &Refusal, option: &str) -> Result<Judgement> {
     let next = match refusal {
         Refusal::Rejected(rejected) if rejected.place == "model" => {
             loaded.problem.same_options().map(|options| format!("  next: {options}\n"))
         }
         Refusal::Rejected(rejected) if rejected.place == "kind" => {
-            Some(format!("  next: make a new one with `tepui verify {}`\n", loaded.again))
+            Some(format!("  next: make a new one with `tepui verify {} {option} FILE`\n", loaded.again))
         }
         _ => None,
     };

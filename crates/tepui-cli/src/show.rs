@@ -69,7 +69,7 @@ fn left_over(path: &Path, files: &[Printed]) -> Option<&'static str> {
 fn require_fitting_name(path: &Path, form: &str, files: &[Printed]) -> Result<()> {
     let promised = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let written = files.first().map_or("", |file| file.extension);
-    if promised != written && tepui::forms().any(|(known, _)| known == promised) {
+    if promised != form && promised != written && tepui::forms().any(|(known, _)| known == promised) {
         bail!("a .{promised} file needs --format {promised}");
     }
     if files.len() > 1 && promised != written {

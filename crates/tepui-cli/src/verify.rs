@@ -65,7 +65,6 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         Ok(loaded) => loaded,
         Err(limit) => return clock.unread(&args.model, &args.run, limit),
     };
-    require_fitting(&loaded, &args.run, args.run.chosen(), &[("--rounds", args.rounds.is_some())])?;
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
         (None, Some(rounds), Some(delays)) => vec![rounds, delays],
@@ -80,6 +79,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     } else {
         loaded.problem.bounded_engine()
     };
+    require_fitting(&loaded, &args.run, engine, &[("--rounds", args.rounds.is_some())])?;
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine) };
     run(clock, &loaded, &args.run, &options, None)
 }
@@ -131,6 +131,7 @@ fn require_fitting(
         ("--views", args.views.is_some()),
         ("--view-depth", args.view_depth > 1),
         ("--stacks", args.stacks),
+        ("--no-symmetry", args.no_symmetry),
     ];
     let given = given.iter().chain(others).filter(|(_, given)| *given).map(|(option, _)| *option);
     Ok(loaded.problem.require_fitting(&loaded.file, engine, &given.collect::<Vec<_>>())?)

@@ -84,6 +84,9 @@ fn headline(report: &Report<'_>) -> String {
             _ => format!("schedules violate {}", names(report, Status::Unsafe)),
         },
         Status::Unknown if !report.proving && report.outcome.iterations.is_empty() => "nothing was explored".to_owned(),
+        Status::Unknown if !report.proving && stopped_early(report) => {
+            "no violation so far; the bound was not reached".to_owned()
+        }
         Status::Unknown if !report.proving && open => {
             "explored within the bound; there is no property to violate".to_owned()
         }
@@ -93,6 +96,15 @@ fn headline(report: &Report<'_>) -> String {
         Status::Unknown => "neither a violation nor a proof was found".to_owned(),
     };
     format!("{word}  {}: {says}\n", visible(report.file))
+}
+
+/// Whether bounded exploration ended before its bound.
+fn stopped_early(report: &Report<'_>) -> bool {
+    let mut reasons = report.outcome.properties.iter().filter_map(|property| match &property.verdict {
+        Verdict::Unknown(reason) => Some(reason),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    });
+    reasons.any(|reason| *reason != Reason::Limit(Limit::Bound))
 }
 
 fn names(report: &Report<'_>, status: Status) -> String {

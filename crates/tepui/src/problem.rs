@@ -23,12 +23,19 @@ pub fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Problem, Error> {
     Problem::read(&Input::new(name, text), &Reading::default())
 }
 
-/// Verifies what is asked about a problem.
+/// Verifies what is asked about a problem. If nothing is asked ([`Problem::asked`] is empty), the question is which views
+/// there are, and *safe* means that all of them are known.
 pub fn verify(problem: &Problem, options: &Options, budget: &Budget) -> Result<Answer, Error> {
     problem.require_fitting("the model", options.engine, &[])?;
+    if ![options.view_depth, options.z_depth].iter().all(|depth| DEPTHS.contains(depth)) {
+        return Err(Error::Misuse(format!("depths are {} to {}", DEPTHS.start(), DEPTHS.end())));
+    }
     problem.kind.require_fitting(options)?;
     problem.kind.verify(options, budget)
 }
+
+/// The depths that views may have.
+const DEPTHS: std::ops::RangeInclusive<usize> = 1..=1_000;
 
 /// Decides whether a certificate, in its text form, proves what is asked about a problem.
 pub fn check(problem: &Problem, certificate: &str) -> Result<Checked, Refusal> {
@@ -54,7 +61,7 @@ impl Problem {
         Self { kind, diagnostics, sources }.asking(reading)
     }
 
-    /// The same problem with other questions.
+    /// The same problem, read in another way. Properties that were left out before stay out.
     pub fn asking(mut self, reading: &Reading) -> Result<Self, Error> {
         self.kind.configure(reading);
         if reading.all_views {
@@ -157,7 +164,8 @@ impl Problem {
         crate::run::self_check(&*self.kind, outcome)
     }
 
-    /// Tells a trace that an answer about this problem holds.
+    /// Tells a trace that an answer about this problem holds. There is nothing to tell of a trace of another kind of model,
+    /// which panics in debug builds.
     pub fn tell(&self, trace: &Trace, detail: Detail) -> Story {
         self.kind.tell(trace, detail)
     }

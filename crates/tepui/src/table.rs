@@ -70,7 +70,10 @@ pub(crate) fn language(name: &str) -> Result<&'static Language, Error> {
 /// Refuses options that mean nothing to a kind, although they do to another.
 fn fits_kind(kind: &Entry, file: &str, flags: &[&str]) -> Result<(), Error> {
     for flag in flags {
-        let fits = |kind: &Entry| kind.flags.contains(flag) || kind.engines.iter().any(|own| own.flags.contains(flag));
+        // An option that kinds list is for these kinds, whatever engines say who are shared with others.
+        let listed = KINDS.iter().any(|kind| kind.flags.contains(flag));
+        let by_engine = |kind: &Entry| kind.engines.iter().any(|own| own.flags.contains(flag));
+        let fits = |kind: &Entry| if listed { kind.flags.contains(flag) } else { by_engine(kind) };
         let others: Vec<_> = KINDS.iter().filter(|kind| fits(kind)).map(|kind| kind.plural.to_owned()).collect();
         if !others.is_empty() && !fits(kind) {
             return Err(misfit(kind, file, flag, &others));

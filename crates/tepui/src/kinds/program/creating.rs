@@ -23,7 +23,8 @@ pub(super) static CREATING: Facts = Facts {
 };
 
 /// The same, where the engine inside is bounded as well.
-static CREATING_WITHIN_BOUNDS: Facts = Facts { explored: "explored up to the bound, with up to {}", ..CREATING };
+static CREATING_WITHIN_BOUNDS: Facts =
+    Facts { explored: "explored up to the bound, with up to {}", at_limit: "the bound limit was reached", ..CREATING };
 
 /// An engine whose bound is the number of threads that there may be at the same time: it holds an engine for the present
 /// number, and hands on its rounds. Properties that are violated with fewer threads are not asked for again.

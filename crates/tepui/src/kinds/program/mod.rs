@@ -59,11 +59,10 @@ pub(crate) static ENTRY: Entry = Entry {
         "--views",
         "--stacks",
         "--invariant",
+        "--call-return",
+        "--no-symmetry",
     ],
-    instead: &[
-        ("--init", "assertions and --label say what must not happen"),
-        ("--target", "assertions and --label say what must not happen"),
-    ],
+    instead: &[("--target", "assertions and --label say what must not happen")],
     forms: &[
         ("bp", "A program in Tepui's dialect, as it was read"),
         ("reduced", "A program after reduction: what is left of it, statement by statement"),

@@ -39,7 +39,7 @@ pub(crate) static ENTRY: Entry = Entry {
     languages: LANGUAGES,
     engines: &[&WITH_SYMBOLIC, &CLOSURE, &DELAYS, &CONTEXTS, &EXPLICIT, &STATES, &VIEWS, &SYMBOLIC],
     bounded: &engines::CONTEXTS,
-    flags: &["--init", "--target", "--matching", "--all-views", "--views"],
+    flags: &["--init", "--target", "--matching", "--all-views", "--views", "--no-symmetry"],
     instead: &[],
     forms: FORMS,
     ask: "give --target, or write a property into the model",
