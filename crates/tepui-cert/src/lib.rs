@@ -115,8 +115,8 @@ fn starts_with(text: &str, heads: &[&str]) -> bool {
     read::Lines::new(text).peek().is_some_and(|first| heads.contains(&first))
 }
 
-/// How many contexts steps make: maximal runs of steps of the same threads.
-fn contexts<T: PartialEq>(threads: impl IntoIterator<Item = T>) -> u32 {
+/// How many contexts steps make, given by their threads: maximal runs of steps of the same ones.
+pub fn contexts<T: PartialEq>(threads: impl IntoIterator<Item = T>) -> u32 {
     let (mut last, mut contexts) = (None, 0_u32);
     for threads in threads {
         if last.as_ref() != Some(&threads) {

@@ -284,7 +284,7 @@ impl Kind for BooleanProgram {
         let property = tepui_check::pushdown::replay(&compiled.model, trace)?.property;
         let followed = execution(&self.program, &compiled, trace, &property, stop);
         let execution = followed.map_err(|why| Rejected::new("interpreter", format!("it cannot follow: {why}")))?;
-        let contexts = tell::contexts(&execution.steps);
+        let contexts = tepui_cert::contexts(execution.steps.iter().map(|(thread, _)| *thread));
         Ok(Replayed {
             property,
             steps: execution.steps.len(),

@@ -7,12 +7,6 @@ use tepui_model::program::run::{State, Step};
 use tepui_model::program::step::{Frame, Runner, Stage, Value};
 use tepui_model::program::{Action, Program, Variable};
 
-/// How many contexts steps make.
-pub(super) fn contexts(steps: &[(usize, Step)]) -> u32 {
-    let switches = steps.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
-    u32::try_from(switches + usize::from(!steps.is_empty())).unwrap_or(u32::MAX)
-}
-
 /// Tells an execution in the terms of the source.
 pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(usize, Step)]) -> Story {
     let last = steps.last().map_or(start, |(_, step)| &step.after);
