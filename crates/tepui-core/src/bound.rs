@@ -38,7 +38,7 @@ impl Bound {
 
     /// The same resources, as much of each as a limit allows.
     #[must_use]
-    pub fn raised_to(&self, limit: &[u32]) -> Self {
+    pub(crate) fn raised_to(&self, limit: &[u32]) -> Self {
         let mut raised = *self;
         let last = limit.last().copied().unwrap_or(u32::MAX);
         for index in 0..self.resources.len() {

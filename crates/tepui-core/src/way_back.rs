@@ -77,7 +77,7 @@ impl<W: WayBack> Decorator for Translated<W> {
 
 impl Evidence {
     /// The same argument about the source.
-    pub fn about_source(self, way_back: &impl WayBack, budget: &mut Budget) -> Result<Self, Stop> {
+    pub(crate) fn about_source(self, way_back: &impl WayBack, budget: &mut Budget) -> Result<Self, Stop> {
         Ok(Self { certificate: way_back.certificate(self.certificate, budget)?, ..self })
     }
 }

@@ -179,7 +179,10 @@ pub trait Describe<S: System>: Abstraction<S> {
 }
 
 /// A test whether states violate a property.
-pub fn violation_test<S: System, A: Abstraction<S>>(system: &S, property: usize) -> impl Fn(&[u32]) -> bool + Sync {
+pub(crate) fn violation_test<S: System, A: Abstraction<S>>(
+    system: &S,
+    property: usize,
+) -> impl Fn(&[u32]) -> bool + Sync {
     let prefilter = A::prefilter(system, property..property + 1);
     move |row| A::state_violates(system, &prefilter, property, row)
 }

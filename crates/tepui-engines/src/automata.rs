@@ -11,11 +11,11 @@ use tepui_core::{Budget, Stop};
 use crate::interner::Interner;
 
 /// What a state can read: a symbol and the state after it, `None` at the end of a word. Sorted by symbol.
-pub type Edges<T> = Vec<(T, Option<u32>)>;
+pub(crate) type Edges<T> = Vec<(T, Option<u32>)>;
 
 /// The subset construction: the states that follow from some single nodes, and the numbers of these. `leaving` gives what
 /// can be read from a node, and `end` is the node that words end in.
-pub fn determinise<T: Copy + Ord, I: Iterator<Item = (T, u32)>>(
+pub(crate) fn determinise<T: Copy + Ord, I: Iterator<Item = (T, u32)>>(
     starts: &[u32],
     leaving: impl Fn(u32) -> I,
     end: u32,
@@ -40,7 +40,7 @@ pub fn determinise<T: Copy + Ord, I: Iterator<Item = (T, u32)>>(
 }
 
 /// Numbers the states by the words they accept: partition refinement, from all states equal, until nothing changes.
-pub fn minimise<T: Copy + Eq + Hash>(states: &[Edges<T>], budget: &mut Budget) -> Result<Vec<u32>, Stop> {
+pub(crate) fn minimise<T: Copy + Eq + Hash>(states: &[Edges<T>], budget: &mut Budget) -> Result<Vec<u32>, Stop> {
     let mut class = vec![0; states.len()];
     let mut count = 1;
     loop {

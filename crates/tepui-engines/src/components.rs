@@ -4,7 +4,7 @@
 const UNSEEN: usize = usize::MAX;
 
 /// For each node the number of its component. `edges` lists the successors of each node.
-pub fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut search = Tarjan {
         order: vec![UNSEEN; edges.len()],
         low: vec![0; edges.len()],

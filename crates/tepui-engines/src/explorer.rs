@@ -19,7 +19,7 @@ const CHUNKS: usize = 64;
 const IMAGES_AT_ONCE: usize = 1 << 20;
 
 /// So many new states are worth a pass of their own over the views; fewer can wait for more of them.
-pub const WORTH_OBSERVING: usize = 1 << 16;
+pub(crate) const WORTH_OBSERVING: usize = 1 << 16;
 
 /// What an engine wants done and to know.
 pub trait Visitor: Sync {
@@ -254,7 +254,7 @@ fn batch_size(jobs: usize, width: usize, workers: &Workers) -> usize {
 
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
 /// ones are numbered in the order of the states. If it has to stop, the rows made so far are in the set.
-pub fn number_rows<I: Id, J: Id>(
+pub(crate) fn number_rows<I: Id, J: Id>(
     states: &PackedSet<I>,
     which: &[I],
     into: &mut PackedSet<J>,
@@ -272,7 +272,7 @@ pub fn number_rows<I: Id, J: Id>(
 }
 
 /// The same without the numbers; returns how many states had their rows made.
-pub fn add_rows<I: Id, J: Id>(
+pub(crate) fn add_rows<I: Id, J: Id>(
     states: &PackedSet<I>,
     which: &[I],
     into: &mut PackedSet<J>,

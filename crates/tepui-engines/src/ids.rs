@@ -49,5 +49,5 @@ ids! {
 
 impl StateId {
     /// The initial state, which is found first.
-    pub const INITIAL: Self = Self(0);
+    pub(crate) const INITIAL: Self = Self(0);
 }

@@ -105,7 +105,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Views of which nothing is known to be owed.
-    pub fn with_views(system: &S, abstraction: A, views: PackedSet<ViewId>) -> Self {
+    pub(crate) fn with_views(system: &S, abstraction: A, views: PackedSet<ViewId>) -> Self {
         Self {
             views,
             compared: 0,
@@ -120,7 +120,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// The views and what they are, without what is owed.
-    pub fn into_views(self) -> (A, PackedSet<ViewId>) {
+    pub(crate) fn into_views(self) -> (A, PackedSet<ViewId>) {
         (self.abstraction, self.views)
     }
 
@@ -145,12 +145,12 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// So many states that show new views will be expanded, one for each.
-    pub fn will_expand(&mut self, count: usize) {
+    pub(crate) fn will_expand(&mut self, count: usize) {
         self.unexpanded += count;
     }
 
     /// So many states that were the first to show some view have been expanded.
-    pub fn has_expanded(&mut self, count: usize) {
+    pub(crate) fn has_expanded(&mut self, count: usize) {
         debug_assert!(count <= self.unexpanded, "a state is the first of its view once");
         self.unexpanded -= count;
     }
@@ -176,7 +176,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
 
     /// Works out what views owe, given by their numbers, each once. It is best asked when a state that shows the view has
     /// been expanded: then most of what its steps may lead to has been reached already.
-    pub fn look_at(
+    pub(crate) fn look_at(
         &mut self,
         views: &[ViewId],
         system: &S,

@@ -32,7 +32,7 @@ impl Symmetry {
     }
 
     /// Threads are in a group if their labels are equal.
-    pub fn by_label<T: Eq + Hash>(labels: &[T]) -> Self {
+    pub(crate) fn by_label<T: Eq + Hash>(labels: &[T]) -> Self {
         let mut symmetry = Self::none(labels.len());
         let mut leaders = FxHashMap::default();
         for (thread, label) in labels.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Symmetry {
     }
 
     /// Whether no two threads are interchangeable.
-    pub fn is_trivial(&self) -> bool {
+    pub(crate) fn is_trivial(&self) -> bool {
         self.groups.is_empty()
     }
 
@@ -84,7 +84,7 @@ impl Symmetry {
     }
 
     /// The first place where a thread, or one that is interchangeable with it, has a local.
-    pub fn place_of(&self, row: &[u32], thread: usize, local: u32) -> Option<usize> {
+    pub(crate) fn place_of(&self, row: &[u32], thread: usize, local: u32) -> Option<usize> {
         match self.place[thread] {
             Some((group, _)) => self.groups[group].iter().copied().find(|&place| row[place + 1] == local),
             None => (row[thread + 1] == local).then_some(thread),
@@ -94,7 +94,7 @@ impl Symmetry {
     /// Makes a row canonical again in which one thread's local has changed; returns where that local is now, the first place
     /// where there are equal ones.
     #[inline]
-    pub fn canonicalise_at(&self, row: &mut [u32], thread: usize) -> usize {
+    pub(crate) fn canonicalise_at(&self, row: &mut [u32], thread: usize) -> usize {
         let Some((group, mut place)) = self.place[thread] else { return thread };
         let (group, local) = (&self.groups[group], row[thread + 1]);
         while place > 0 && row[group[place - 1] + 1] >= local {
@@ -113,7 +113,7 @@ impl Symmetry {
 
     /// Makes a row canonical.
     #[inline]
-    pub fn canonicalise(&self, row: &mut [u32]) {
+    pub(crate) fn canonicalise(&self, row: &mut [u32]) {
         for group in &self.groups {
             // Insertion sort: groups are small, and rows are mostly canonical already.
             for end in 1..group.len() {
@@ -182,7 +182,7 @@ impl Symmetry {
 
     /// New names for threads, within groups, under which a view that a pattern covers up to symmetry is covered as it
     /// is: the thread that was `t` is to be called `renaming[t]`.
-    pub fn renaming(&self, pattern: &Pattern, top: impl Fn(usize) -> Symbol) -> Vec<usize> {
+    pub(crate) fn renaming(&self, pattern: &Pattern, top: impl Fn(usize) -> Symbol) -> Vec<usize> {
         let mut names: Vec<usize> = (0..self.place.len()).collect();
         for group in &self.groups {
             let mut free = group.clone();
@@ -204,7 +204,7 @@ impl Symmetry {
     }
 
     /// Which thread really takes each step of a path through canonical rows. Also returns the last state as it really is.
-    pub fn real_threads(&self, start: &[u32], path: &[PathStep]) -> (Vec<usize>, Vec<u32>) {
+    pub(crate) fn real_threads(&self, start: &[u32], path: &[PathStep]) -> (Vec<usize>, Vec<u32>) {
         let mut at: Vec<usize> = (0..self.place.len()).collect();
         let mut real = start.to_vec();
         let mut threads = Vec::with_capacity(path.len());

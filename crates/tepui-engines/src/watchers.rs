@@ -13,7 +13,7 @@ use crate::packed::PackedSet;
 
 /// Views that were looked at, by the keys that they watch.
 #[derive(Default)]
-pub struct Watchers {
+pub(crate) struct Watchers {
     /// For both numbers of a key, the views that watch it.
     lists: Vec<Vec<Vec<ViewId>>>,
     /// Views that are in no list yet.
@@ -22,13 +22,13 @@ pub struct Watchers {
 
 impl Watchers {
     /// These views have been looked at.
-    pub fn add(&mut self, views: Vec<ViewId>) {
+    pub(crate) fn add(&mut self, views: Vec<ViewId>) {
         self.unlisted.push(views);
     }
 
     /// The views of a set that watch a key, if `watches` adds the keys that a view watches. Give the list back
     /// ([`put_back`](Self::put_back)): it may grow.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         key: Key,
         views: &PackedSet<ViewId>,
@@ -43,14 +43,14 @@ impl Watchers {
     }
 
     /// Puts a list back that was taken.
-    pub fn put_back(&mut self, key: Key, list: Vec<ViewId>) {
+    pub(crate) fn put_back(&mut self, key: Key, list: Vec<ViewId>) {
         if !list.is_empty() {
             self.lists[key.0][key.1 as usize] = list;
         }
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let lists = self.lists.iter().flatten().chain(&self.unlisted);
         lists.map(|list| list.capacity() * 4 + 24).sum()
     }

@@ -131,7 +131,7 @@ impl Workers {
 
     /// The same in parts. Long lists are first cut into ranges of keys, so that several threads can sort them, and within
     /// the caches.
-    pub fn sorted_parts<T: Copy + Send + Sync>(
+    pub(crate) fn sorted_parts<T: Copy + Send + Sync>(
         &self,
         mut lists: Vec<Vec<T>>,
         key: impl Fn(&T) -> u64 + Sync,

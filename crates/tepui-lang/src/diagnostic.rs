@@ -60,7 +60,7 @@ impl Diagnostic {
 
     /// The same with a hint, if there is one.
     #[must_use]
-    pub fn hint_if(self, hint: Option<String>) -> Self {
+    pub(crate) fn hint_if(self, hint: Option<String>) -> Self {
         Self { hint, ..self }
     }
 }

@@ -34,7 +34,7 @@ impl Dfa {
     }
 
     /// The number of edges.
-    pub fn edge_count(&self) -> usize {
+    pub(crate) fn edge_count(&self) -> usize {
         self.states.iter().map(Vec::len).sum()
     }
 

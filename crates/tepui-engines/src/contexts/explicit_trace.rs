@@ -30,7 +30,11 @@ struct Place {
 }
 
 /// The steps from the initial state to a violation of a property that was found.
-pub fn shortest(search: &Search<TopViews<Stacks>>, property: usize, budget: &mut Budget) -> Result<Vec<Found>, Stop> {
+pub(crate) fn shortest(
+    search: &Search<TopViews<Stacks>>,
+    property: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Found>, Stop> {
     let Some(violation) = &search.violations[property] else { return Ok(Vec::new()) };
     if violation.level == 0 {
         return Ok(Vec::new());

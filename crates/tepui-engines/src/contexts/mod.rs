@@ -12,13 +12,13 @@
 //! [`search`] is the search itself, the same for both representations.
 
 pub mod dfa;
-pub mod explicit_trace;
+pub(crate) mod explicit_trace;
 pub mod finite;
 pub mod languages;
 pub mod post_star;
 pub mod regular;
 pub mod search;
-pub mod symbolic_trace;
+pub(crate) mod symbolic_trace;
 
 use std::sync::Arc;
 

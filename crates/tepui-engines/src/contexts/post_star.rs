@@ -25,7 +25,7 @@ type Node = u32;
 type EdgeNumber = u32;
 
 /// The node in which every stack ends.
-pub const FINAL: Node = 0;
+pub(crate) const FINAL: Node = 0;
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {

@@ -191,12 +191,12 @@ impl<S: Observed> Search<S> {
     }
 
     /// The level of a state.
-    pub fn level_of(&self, state: StateId) -> usize {
+    pub(crate) fn level_of(&self, state: StateId) -> usize {
         self.starts.partition_point(|&start| start <= state.index()) - 1
     }
 
     /// The states of a level.
-    pub fn states_of(&self, level: usize) -> impl Iterator<Item = StateId> + use<S> {
+    pub(crate) fn states_of(&self, level: usize) -> impl Iterator<Item = StateId> + use<S> {
         let (start, end) = (self.starts[level], self.starts.get(level + 1).copied().unwrap_or(self.len()));
         self.explorer.states.ids_from(start).take(end - start)
     }

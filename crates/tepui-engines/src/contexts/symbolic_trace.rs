@@ -17,7 +17,7 @@ use crate::ids::{Id, StateId};
 use crate::pushdown::top_views::TopViews;
 
 /// The steps (thread, rule) from the initial state to a violation of a property that was found.
-pub fn concretize(
+pub(crate) fn concretize(
     search: &Search<TopViews<Languages>>,
     property: usize,
     budget: &mut Budget,

@@ -239,7 +239,7 @@ impl<S: Observed> Search<S> {
     }
 
     /// One more round.
-    pub fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn grow_rounds(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
         self.complete = false;
         let stopped = self.one_more_round(budget);
@@ -247,7 +247,7 @@ impl<S: Observed> Search<S> {
     }
 
     /// One more delay.
-    pub fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn grow_delays(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let known = (self.explorer.states.len(), self.views.len());
         self.complete = false;
         let stopped = self.one_more_delay(budget);

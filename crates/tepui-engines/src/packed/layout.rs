@@ -28,7 +28,7 @@ pub fn bits(value: u32) -> u32 {
 }
 
 /// Fields of given widths, one after the other, and how many words they take. No field straddles two words.
-pub fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
+pub(crate) fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
     let (mut word, mut shift) = (0, 0);
     let place = |&width: &u32| {
         if shift + width > 64 {
@@ -44,7 +44,7 @@ pub fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
 
 /// Widths of fields that need no more words than the given ones: the bits that are left over go to all fields alike but
 /// the first, whose values are known.
-pub fn fill_up(needed: &[u32]) -> Vec<u32> {
+pub(crate) fn fill_up(needed: &[u32]) -> Vec<u32> {
     let wider = |more: u32| {
         let widths =
             needed.iter().enumerate().map(|(field, &width)| (width + if field > 0 { more } else { 0 }).min(32));
@@ -57,7 +57,7 @@ pub fn fill_up(needed: &[u32]) -> Vec<u32> {
 
 /// Puts a row into words that are all 0; says whether all values fit.
 #[inline]
-pub fn pack(fields: &[Field], row: &[u32], words: &mut [u64]) -> bool {
+pub(crate) fn pack(fields: &[Field], row: &[u32], words: &mut [u64]) -> bool {
     debug_assert_eq!(fields.len(), row.len());
     let mut fits = true;
     // Most rows are a single word, which can stay in a register.

@@ -138,12 +138,12 @@ impl<I: Id> PackedSet<I> {
     }
 
     /// The numbers of all rows but the first few.
-    pub fn ids_from(&self, first: usize) -> impl Iterator<Item = I> + use<I> {
+    pub(crate) fn ids_from(&self, first: usize) -> impl Iterator<Item = I> + use<I> {
         (first as u32..self.len() as u32).map(I::new)
     }
 
     /// The same rows, which are now taken for something else.
-    pub fn cast<J: Id>(self) -> PackedSet<J> {
+    pub(crate) fn cast<J: Id>(self) -> PackedSet<J> {
         let Self { needed, fields, words, rows, shards, recycled, .. } = self;
         PackedSet { needed, fields, words, rows, shards, recycled, ids: PhantomData }
     }
@@ -183,7 +183,7 @@ impl<I: Id> PackedSet<I> {
     }
 
     /// Batches to put rows into.
-    pub fn batches(&mut self, count: usize) -> Vec<Batch> {
+    pub(crate) fn batches(&mut self, count: usize) -> Vec<Batch> {
         let mut batches = self.recycled.split_off(self.recycled.len().saturating_sub(count));
         batches.resize_with(count, Batch::default);
         batches
@@ -191,7 +191,7 @@ impl<I: Id> PackedSet<I> {
 
     /// Puts a row into a batch.
     #[inline]
-    pub fn pack(&self, row: &[u32], batch: &mut Batch) {
+    pub(crate) fn pack(&self, row: &[u32], batch: &mut Batch) {
         debug_assert!(!batch.sealed, "a sealed batch is cut into shards already");
         self.with_packed(row, |words| match words {
             Some(words) => push_row(&mut batch.words, words),
@@ -212,7 +212,7 @@ impl<I: Id> PackedSet<I> {
     }
 
     /// The numbers of the rows of a batch, as far as they are there, in order.
-    pub fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<I>> {
+    pub(crate) fn find_all(&self, batch: &Batch) -> impl Iterator<Item = Option<I>> {
         let mut wide = batch.wide.iter().map(|wide| wide.0).peekable();
         let groups = batch.words.chunks(AT_ONCE * self.words).zip((0..).step_by(AT_ONCE));
         groups.flat_map(move |(group, start)| {
@@ -231,7 +231,7 @@ impl<I: Id> PackedSet<I> {
     }
 
     /// Adds the rows of batches, one after the other, and returns the numbers of all of them in the same order.
-    pub fn insert_all(&mut self, batches: Vec<Batch>, workers: &Workers) -> Vec<Vec<I>> {
+    pub(crate) fn insert_all(&mut self, batches: Vec<Batch>, workers: &Workers) -> Vec<Vec<I>> {
         let count = batches.len();
         let mut added = self.add(batches, workers, true);
         let numbers = match &mut added.numbers {
@@ -262,7 +262,7 @@ impl<I: Id> PackedSet<I> {
     }
 
     /// Takes the memory of batches back that have been added.
-    pub fn recycle(&mut self, mut added: Added<I>) {
+    pub(crate) fn recycle(&mut self, mut added: Added<I>) {
         added.batches.truncate(RECYCLED.saturating_sub(self.recycled.len()));
         added.batches.iter_mut().for_each(Batch::clear);
         self.recycled.append(&mut added.batches);
@@ -366,7 +366,7 @@ impl<I: Id> PackedSet<I> {
 
     /// Gives up the set for its rows, one machine word each if they fit: unpacked, changed by `change`, and packed
     /// again, first field first, into fields of the given widths; in lists, in no particular order.
-    pub fn into_words(
+    pub(crate) fn into_words(
         mut self,
         widths: &[u32],
         change: impl Fn(&mut [u32]) + Sync,

@@ -1,9 +1,9 @@
 //! Packed rows, and the hash table by which they are found.
 
 /// How many parts the hash table has.
-pub const SHARDS: usize = 16;
+pub(crate) const SHARDS: usize = 16;
 /// How many rows have their accesses made at once.
-pub const AT_ONCE: usize = 32;
+pub(crate) const AT_ONCE: usize = 32;
 /// Sets with fewer rows than these are in the caches anyway.
 const WORTH_PREFETCHING: usize = 1 << 15;
 
@@ -60,7 +60,7 @@ impl Rows {
 /// A part of the hash table: open addressing, where a slot is 0 or the upper half of a hash above a number that is one
 /// more than that of the row. The place of a slot ascends with its hash, so growing is one pass from front to back.
 #[derive(Clone, Debug, Default)]
-pub struct Shard {
+pub(crate) struct Shard {
     /// The slots.
     pub slots: Vec<u64>,
     used: usize,
@@ -70,13 +70,8 @@ impl Shard {
     const SMALLEST: usize = 8;
 
     /// How many rows there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.used == 0
     }
 
     #[inline]
@@ -86,7 +81,7 @@ impl Shard {
 
     /// The number of a row, if there is one with this hash for which `is_it` holds.
     #[inline]
-    pub fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
@@ -106,7 +101,7 @@ impl Shard {
     }
 
     /// The place of the slot of a row that is there.
-    pub fn place_of(&self, hash: u64, number: u32) -> usize {
+    pub(crate) fn place_of(&self, hash: u64, number: u32) -> usize {
         let mut place = self.home(hash);
         while self.slots[place] as u32 != number + 1 {
             place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
@@ -116,7 +111,7 @@ impl Shard {
 
     /// Adds a row that is not there; returns the place of its slot.
     #[inline]
-    pub fn insert(&mut self, hash: u64, number: u32) -> usize {
+    pub(crate) fn insert(&mut self, hash: u64, number: u32) -> usize {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.grow();
         }
@@ -145,7 +140,7 @@ impl Shard {
 /// Touches the slots that hashes lead to, and the rows that these lead to. The accesses of a loop do not depend on each
 /// other, and there is little else in it, so that they overlap.
 #[inline]
-pub fn prefetch<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &Rows) {
+pub(crate) fn prefetch<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows: &Rows) {
     if rows.len < WORTH_PREFETCHING {
         return;
     }
@@ -171,7 +166,7 @@ pub fn prefetch<'s>(hashes: impl Iterator<Item = (&'s Shard, u64)> + Clone, rows
 
 /// Adds a row to others. Most are a single word, which needs no call.
 #[inline]
-pub fn push_row(rows: &mut Vec<u64>, row: &[u64]) {
+pub(crate) fn push_row(rows: &mut Vec<u64>, row: &[u64]) {
     match row {
         &[word] => rows.push(word),
         row => rows.extend_from_slice(row),

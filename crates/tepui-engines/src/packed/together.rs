@@ -13,7 +13,7 @@ use crate::workers::Workers;
 
 /// The rows of a batch, one shard after the other.
 #[derive(Clone, Default, Debug)]
-pub struct Cut {
+pub(crate) struct Cut {
     rows: Vec<u64>,
     /// Their places in the batch.
     places: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Cut {
 
 impl Cut {
     /// Cuts rows up.
-    pub fn fill(&mut self, rows: &[u64], width: usize) {
+    pub(crate) fn fill(&mut self, rows: &[u64], width: usize) {
         let mut counts = [0; SHARDS];
         self.shards.clear();
         self.shards.extend(rows.chunks_exact(width).map(|row| {

@@ -155,7 +155,7 @@ impl Compiled {
     }
 
     /// A thread's own number of a rule that is given by its number in the thread after which the kind was compiled.
-    pub fn own_rule(&self, thread: usize, rule: usize) -> usize {
+    pub(crate) fn own_rule(&self, thread: usize, rule: usize) -> usize {
         let sample = self.samples[self.kind_of[thread]];
         let wanted = meaning(&self.model.threads()[sample].rules[rule]);
         let same = |rule: &Rule| meaning(rule) == wanted;
@@ -277,7 +277,7 @@ impl Compiled {
     }
 
     /// A view in the notation of the model.
-    pub fn show_view(&self, shared: Shared, words: &[Vec<Symbol>]) -> String {
+    pub(crate) fn show_view(&self, shared: Shared, words: &[Vec<Symbol>]) -> String {
         let words: Vec<_> = words.iter().enumerate().map(|(thread, word)| self.show_word(thread, word)).collect();
         format!("{}|{}", self.model.shared_name(shared), words.join(","))
     }
@@ -294,7 +294,7 @@ impl Compiled {
     }
 
     /// A row of the initial state's stacks, top first, the marker at the end.
-    pub fn initial_words(&self) -> impl Iterator<Item = Vec<Symbol>> + '_ {
+    pub(crate) fn initial_words(&self) -> impl Iterator<Item = Vec<Symbol>> + '_ {
         let word = |stack: &Vec<Symbol>| stack.iter().rev().copied().chain([Symbol::BOTTOM]).collect();
         self.model.init().stacks.iter().map(word)
     }

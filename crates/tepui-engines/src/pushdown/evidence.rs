@@ -23,7 +23,7 @@ pub fn regular(compiled: &Compiled, regular: Regular, because: String) -> Eviden
 }
 
 /// The evidence with the properties that it proves: those that are not violated.
-pub fn certified(mut evidence: Evidence, model: &Model, violated: impl Fn(usize) -> bool) -> Evidence {
+pub(crate) fn certified(mut evidence: Evidence, model: &Model, violated: impl Fn(usize) -> bool) -> Evidence {
     let open = model.properties().iter().enumerate().filter(|&(index, _)| !violated(index));
     if let Certificate::Pushdown(certificate) = &mut evidence.certificate {
         certificate.properties = open.map(|(_, property)| property.clone()).collect();

@@ -43,7 +43,7 @@ const LAST_DEPTH: usize = 40;
 pub type Pairs = Arc<Vec<Vec<(Symbol, Symbol)>>>;
 
 /// The generator test with its memory of what failed.
-pub struct GeneratorTest {
+pub(crate) struct GeneratorTest {
     pairs: Option<Pairs>,
     first_depth: usize,
     depth: usize,
@@ -54,20 +54,20 @@ pub struct GeneratorTest {
 
 impl GeneratorTest {
     /// A test that first cuts stacks at a depth.
-    pub fn new(first_depth: usize) -> Self {
+    pub(crate) fn new(first_depth: usize) -> Self {
         let depth = first_depth.max(1);
         Self { pairs: None, first_depth: depth, depth, views: 0, too_large: false, work: 0 }
     }
 
     /// The test with a relation of what may come to light.
     #[must_use]
-    pub fn with_pairs(self, pairs: Option<Pairs>) -> Self {
+    pub(crate) fn with_pairs(self, pairs: Option<Pairs>) -> Self {
         Self { pairs, ..self }
     }
 
     /// Tests whether the views reached are all there are. While a plateau lasts, tests may take as much work as the
     /// search and no more, unless the search is `exhausted`.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         compiled: &Compiled,
         symmetry: &Symmetry,
@@ -119,7 +119,7 @@ impl GeneratorTest {
     }
 
     /// Gives up if the views are complete and greater depths are out of reach.
-    pub fn nothing_new_will_come(&self) -> Result<(), Stop> {
+    pub(crate) fn nothing_new_will_come(&self) -> Result<(), Stop> {
         if self.pairs.is_some() {
             let why = format!("all {} views are reached, but the call-return relation allows for others", self.views);
             return Err(Stop::GaveUp(why));

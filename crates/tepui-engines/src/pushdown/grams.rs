@@ -57,7 +57,7 @@ impl Fact {
 
 /// What a thread does to a view: a definite successor, or a pop that has to ask what lies below.
 #[derive(Clone, Copy, Debug)]
-pub enum Reaction {
+pub(crate) enum Reaction {
     /// The shared state and the word afterwards.
     Become(u32, u32),
     /// The shared state afterwards; the word depends on what comes to light.
@@ -128,7 +128,7 @@ impl Grams {
     }
 
     /// The number of a stack's word, given top first with the marker at the end.
-    pub fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
+    pub(crate) fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
         let length = self.depth.min(stack.len());
         self.threads[self.leader[thread]].intern(&stack[..length])
     }
@@ -163,12 +163,12 @@ impl Grams {
     }
 
     /// Whether symbols were found below words that were not returned yet.
-    pub fn has_facts(&self) -> bool {
+    pub(crate) fn has_facts(&self) -> bool {
         !self.facts.is_empty()
     }
 
     /// Works out what threads do in some views, where that is not known.
-    pub fn react_to(
+    pub(crate) fn react_to(
         &mut self,
         compiled: &Compiled,
         symmetry: &Symmetry,
@@ -204,7 +204,7 @@ impl Grams {
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
     #[inline]
-    pub fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
+    pub(crate) fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
         let grams = &self.threads[self.leader[thread]];
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
     }
@@ -220,7 +220,7 @@ impl Grams {
 
     /// Adds the threads, each the first of those interchangeable with it, that pop words with something unknown below in a
     /// view, with these words.
-    pub fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
+    pub(crate) fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
         for thread in (0..view.len() - 1).filter(|&thread| !symmetry.repeats(view, thread)) {
             if self.pops(thread, (view[0], view[thread + 1])).next().is_some() {
                 keys.push((self.leader[thread], view[thread + 1]));
@@ -230,14 +230,14 @@ impl Grams {
 
     /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
     /// state that it goes to.
-    pub fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
+    pub(crate) fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
         if let Some(place) = symmetry.place_of(view, fact.thread, fact.word) {
             self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
         }
     }
 
     /// How many words of a thread there are.
-    pub fn word_count(&self, thread: usize) -> usize {
+    pub(crate) fn word_count(&self, thread: usize) -> usize {
         self.threads[self.leader[thread]].words.len()
     }
 
@@ -252,7 +252,7 @@ impl Grams {
 
     /// A thread's part of a lemma: its words that are in use, sorted and renumbered (the numbers go to `used`), and what
     /// lies below any word.
-    pub fn lemma_thread(&self, thread: usize, used: &mut [Option<u32>]) -> LemmaThread {
+    pub(crate) fn lemma_thread(&self, thread: usize, used: &mut [Option<u32>]) -> LemmaThread {
         let leader = self.leader[thread];
         if leader != thread {
             return LemmaThread { like: Some(leader), ..LemmaThread::default() };

@@ -135,7 +135,7 @@ impl<'a> LeastInductiveSet<'a> {
     }
 
     /// The set as a lemma of a certificate.
-    pub fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
+    pub(crate) fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
         lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, workers, budget)
     }
 

@@ -18,7 +18,7 @@ type Context = (usize, Vec<usize>);
 
 /// The trace with as few contexts as moving and leaving out contexts gives. A limit ends the attempts, and is no reason
 /// to lose the trace.
-pub fn shorten(model: &Model, trace: Trace, budget: &mut Budget) -> Trace {
+pub(crate) fn shorten(model: &Model, trace: Trace, budget: &mut Budget) -> Trace {
     let mut contexts = contexts_of(&trace);
     if contexts.len() > MOST_CONTEXTS {
         return trace;

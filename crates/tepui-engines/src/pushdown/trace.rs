@@ -66,7 +66,7 @@ fn renaming(model: &Model, property: &Property, symmetry: &Symmetry, steps: &[Fo
 
 impl Pushdown<Stacks> {
     /// The steps of a path from a state, in real threads.
-    pub fn real_steps(&self, initial: &[u32], path: &[PathStep]) -> Vec<Found> {
+    pub(crate) fn real_steps(&self, initial: &[u32], path: &[PathStep]) -> Vec<Found> {
         let (threads, _) = self.symmetry.real_threads(initial, path);
         threads.into_iter().zip(path).map(|(thread, step)| self.found(thread, step.after, &step.row)).collect()
     }

@@ -39,7 +39,7 @@ impl State {
     }
 
     /// Whether a thread may take a step, as far as others are concerned.
-    pub fn has_turn(&self, runner: &Runner<'_>, thread: usize) -> bool {
+    pub(crate) fn has_turn(&self, runner: &Runner<'_>, thread: usize) -> bool {
         let holds = |(_, other): &(usize, &Thread)| other.last().is_some_and(|top| runner.is_uninterrupted(top));
         !self.threads.iter().enumerate().filter(|(other, _)| *other != thread).any(|other| holds(&other))
     }
@@ -139,7 +139,7 @@ impl Runner<'_> {
     }
 
     /// Whether a frame stands at one of the labels that must not be reached.
-    pub fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
+    pub(crate) fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
         let target = &self.program().unreachable[label];
         frame.procedure == target.procedure
             && self.stands_at(frame.procedure, frame.position).contains(&target.position)

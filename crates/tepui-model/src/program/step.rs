@@ -186,7 +186,7 @@ impl<'p> Runner<'p> {
     }
 
     /// Whether a position lies in an atomic block.
-    pub fn is_inside(&self, procedure: usize, position: usize) -> bool {
+    pub(crate) fn is_inside(&self, procedure: usize, position: usize) -> bool {
         self.surroundings[procedure][position].1
     }
 
@@ -196,7 +196,7 @@ impl<'p> Runner<'p> {
     }
 
     /// The first frames of a thread that runs a procedure with some arguments.
-    pub fn first_frames(&self, procedure: usize, arguments: &[Vec<u32>], keep: &dyn Keep) -> Vec<Frame> {
+    pub(crate) fn first_frames(&self, procedure: usize, arguments: &[Vec<u32>], keep: &dyn Keep) -> Vec<Frame> {
         let position = self.entry(procedure);
         let blank = Frame {
             procedure,

@@ -266,7 +266,7 @@ impl Model {
 
     /// The action of a step: that of all its moves, which must be those of the threads that know it, in ascending order.
     /// The outer `None` means that these moves make no step.
-    pub fn action_of(&self, moves: &[Move]) -> Option<Option<Action>> {
+    pub(crate) fn action_of(&self, moves: &[Move]) -> Option<Option<Action>> {
         let action = self.rule(*moves.first()?)?.action;
         let fits = match action {
             None => moves.len() == 1,

@@ -71,11 +71,6 @@ impl Legend {
         self.main
     }
 
-    /// Whether two threads run the same procedure with the same arguments.
-    pub fn same_kind(&self, one: usize, other: usize) -> bool {
-        self.threads[one] == self.threads[other]
-    }
-
     /// What is going on in a shared state.
     pub fn phase(&self, shared: Shared) -> Phase {
         match self.globals[shared.0 as usize].mode {
