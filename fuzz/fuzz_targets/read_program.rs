@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tepui_lang::boolean::{Dialect, Options, compile, print_program, read_program};
+use tepui_engines::program::table::{Options, compile};
+use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::source::Source;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-COMPILE = "crates/tepui-lang/src/boolean/compile/"
+COMPILE = "crates/tepui-engines/src/program/table/"
 
 # name, file, text, replacement
 MUTANTS = [

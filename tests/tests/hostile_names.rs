@@ -6,7 +6,8 @@
 use fastrand::Rng;
 use tepui::{Options, Reading};
 use tepui_core::Budget;
-use tepui_lang::boolean::{self, Dialect, compile, print_program, read_program};
+use tepui_engines::program::table::{self, compile};
+use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::pushdown::{print_cpds, read_cpds};
 use tepui_lang::source::Source;
 use tepui_model::program::Program;
@@ -123,7 +124,7 @@ fn check(text: &str, program: &Program) {
     let printed = print_program(program);
     let again = read(&printed, None);
     assert_eq!(nameless(again), nameless(program.clone()), "{text}\nprinted:\n{printed}");
-    let options = boolean::Options { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
+    let options = table::Options { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
     let model = compile(program, options, &|| false).unwrap().model;
     let cpds = print_cpds(&model);
     let source = Source::new("compiled", cpds.as_bytes());

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use tepui::{CLOSURE, CONTEXTS, Cores, Options, Reading, SYMBOLIC};
 use tepui_core::{Budget, Status, Verdict};
-use tepui_lang::boolean::{
-    self, CallReturn, DEADLOCK, Dialect, THREAD_LIMIT, compile, print_program, read_program, retrace,
-};
+use tepui_engines::program::retrace::retrace;
+use tepui_engines::program::table::{self, CallReturn, compile};
+use tepui_lang::boolean::{DEADLOCK, Dialect, THREAD_LIMIT, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::step::Runner;
 use tepui_model::program::{Action, Program};
@@ -90,7 +90,7 @@ fn assertion_name(program: &Program, (procedure, position): (usize, usize)) -> S
 }
 
 /// Compares what the interpreter and the compiled model find violated. Returns whether both came to their end.
-fn compare(name: &str, program: &Program, compiling: boolean::Options, limits: Limits) -> bool {
+fn compare(name: &str, program: &Program, compiling: table::Options, limits: Limits) -> bool {
     let places = compiling.places;
     let found = explore(program, Limits { threads: places, ..limits });
     let compiled = compile(program, compiling, &|| false).unwrap();
@@ -141,7 +141,7 @@ fn compiled_programs_do_what_the_interpreter_does() {
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
         for reduce in [false, true] {
             let (places, deadlock) = (2 + seed as usize % 2, seed % 3 == 0);
-            let options = boolean::Options { places, reduce, deadlock, ..boolean::Options::default() };
+            let options = table::Options { places, reduce, deadlock, ..table::Options::default() };
             complete[usize::from(reduce)] += usize::from(compare(&format!("seed {seed}"), &program, options, limits));
         }
     }
@@ -153,7 +153,7 @@ fn compiled_programs_do_what_the_interpreter_does() {
 fn compiled_programs_of_the_corpus_do_what_the_interpreter_does() {
     for row in corpus() {
         for (places, reduce) in [(1, true), (2, true), (2, false)] {
-            let options = boolean::Options { places, reduce, deadlock: false, ..boolean::Options::default() };
+            let options = table::Options { places, reduce, deadlock: false, ..table::Options::default() };
             compare(&row.file, &row.program, options, Limits { threads: 0, frames: 4, states: 20_000 });
         }
     }
@@ -268,9 +268,9 @@ fn call_return_relations_differ() {
         void other() { assert(!t); }
         void main() { thread user(); thread other(); }";
     let program = read("relations", text.as_bytes(), &[]);
-    let plain = boolean::Options { places: 1, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
+    let plain = table::Options { places: 1, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
     let pairs = |call_return: CallReturn| {
-        let options = boolean::Options { keep_dead: call_return.keeps_dead(), ..plain };
+        let options = table::Options { keep_dead: call_return.keeps_dead(), ..plain };
         let compiled = compile(&program, options, &|| false).unwrap();
         compiled.call_return(call_return).iter().map(Vec::len).sum::<usize>()
     };

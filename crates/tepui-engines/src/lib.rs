@@ -17,6 +17,7 @@ pub mod interner;
 pub mod obligations;
 pub mod observing;
 pub mod packed;
+pub mod program;
 pub mod proof;
 pub mod pushdown;
 pub mod rendezvous;

@@ -1,10 +1,10 @@
 //! What is odd about a program whose names are all known: ends without a value, jumps into atomic blocks, statements that
 //! are never executed, variables that nobody reads or that hide others, procedures that nobody calls.
 
+use tepui_model::program::flow::Flow;
 use tepui_model::program::{Action, Procedure, Program, Slot};
 
 use super::Dialect;
-use super::flow::Flow;
 use super::syntax::{self, Module};
 use crate::diagnostic::{Diagnostic, quote};
 

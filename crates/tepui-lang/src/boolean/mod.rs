@@ -4,31 +4,23 @@
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
-mod compile;
 mod expressions;
-mod flow;
 mod getafix;
 mod hints;
 mod lints;
 mod parse;
 mod print;
 mod resolve;
-mod retrace;
 mod syntax;
 mod token;
 
-pub use tepui_model::program::DEADLOCK;
 use tepui_model::program::Program;
+pub use tepui_model::program::{DEADLOCK, THREAD_LIMIT};
 
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
-pub use compile::{
-    CallReturn, Compiled, Frame, Legend, Meaning, Options, Phase, THREAD_LIMIT, Uncompiled, compile, creates_threads,
-    explain,
-};
-pub use print::{print_head, print_program};
-pub use retrace::{Execution, Lost, retrace};
+pub use print::{print_head, print_program, print_with_remarks};
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -20,7 +20,7 @@ pub fn print_program(program: &Program) -> String {
 }
 
 /// The same, with a remark behind each statement that there is something to say about.
-pub(super) fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> String) -> String {
+pub fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> String) -> String {
     let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), remark, marked: marked(program) };
     for enumeration in &program.enumerations {
         let values: Vec<_> = enumeration.values.iter().map(|value| printer.name(value)).collect();

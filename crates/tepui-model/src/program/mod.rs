@@ -8,11 +8,12 @@
 //! [`step`] says what one thread does, [`run`] what a program does.
 
 mod digest;
+pub mod flow;
 mod property;
 pub mod run;
 pub mod step;
 
-pub use property::{DEADLOCK, Goal, Property};
+pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

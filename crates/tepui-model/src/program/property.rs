@@ -5,6 +5,9 @@ use super::{Action, Program, Statement};
 /// The name of the property that some thread can move, or all have ended.
 pub const DEADLOCK: &str = "deadlock-freedom";
 
+/// The name of the property that more threads are wanted than there are places for.
+pub const THREAD_LIMIT: &str = "thread-limit";
+
 /// Something that must not happen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Goal {

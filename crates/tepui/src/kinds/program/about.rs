@@ -2,7 +2,8 @@
 //! stuck, which nobody asked.
 
 use tepui_core::{About, Budget, Outcome, Status, Unreached};
-use tepui_lang::boolean::{Compiled, DEADLOCK, print_head};
+use tepui_engines::program::table::Compiled;
+use tepui_lang::boolean::{DEADLOCK, print_head};
 use tepui_model::program::{Action, Goal, Program, Property};
 
 use super::{BooleanProgram, Compiling, search};

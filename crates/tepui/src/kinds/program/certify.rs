@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use tepui_cert::program::{Certificate, Kept, Positions};
 use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
 use tepui_engines::interner::Interner;
-use tepui_lang::boolean::{Compiled, Legend, Phase};
+use tepui_engines::program::table::{Compiled, Legend, Phase};
 use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Program, Property};
 use tepui_model::pushdown::{Shared, Symbol};

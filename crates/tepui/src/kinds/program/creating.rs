@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Round, Stop};
-use tepui_lang::boolean::{Compiled, THREAD_LIMIT, Uncompiled};
+use tepui_engines::program::table::{Compiled, THREAD_LIMIT, Uncompiled};
 use tepui_model::program::Program;
 
 use super::way_back::ToSource;

@@ -17,10 +17,9 @@ use std::sync::Arc;
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_core::{About, Budget, Facts, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
+use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
 use tepui_engines::pushdown::generators::Pairs;
-use tepui_lang::boolean::{
-    self, Compiled, DEADLOCK, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain, print_program, read_program,
-};
+use tepui_lang::boolean::{DEADLOCK, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::{Action, Program, Property};
@@ -36,7 +35,8 @@ use crate::{Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use way_back::{ToSource, execution};
 
-pub use tepui_lang::boolean::{CallReturn, Dialect};
+pub use tepui_engines::program::table::CallReturn;
+pub use tepui_lang::boolean::Dialect;
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "a Boolean program",
@@ -164,8 +164,8 @@ impl Compiling {
     }
 
     /// What the compiler is told.
-    fn options(&self, places: u32) -> boolean::Options {
-        boolean::Options {
+    fn options(&self, places: u32) -> table::Options {
+        table::Options {
             places: places as usize,
             reduce: self.reduce,
             deadlock: self.deadlock,
@@ -332,7 +332,11 @@ impl Kind for BooleanProgram {
         match form {
             "bp" => printed(print_program(&self.program)),
             "reduced" => {
-                printed(explain(&self.program, self.compiling.options(self.places)).map_err(|why| unsupported(&why))?)
+                let explained = explain(&self.program, self.compiling.options(self.places));
+                let explained = explained.map_err(|why| unsupported(&why))?;
+                let head: String = explained.head.iter().map(|line| format!("// {line}\n")).collect();
+                let remark = |procedure: usize, position: usize| explained.remark(procedure, position);
+                printed(head + "\n" + &print_with_remarks(&self.program, &remark))
             }
             _ => super::pushdown::print(&self.model()?.model, form)
                 .ok_or_else(|| Error::Misuse(format!("there is no form {form} of {}", ENTRY.what))),

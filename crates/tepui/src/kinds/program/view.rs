@@ -1,6 +1,6 @@
 //! Views of a compiled program, in the terms of its source.
 
-use tepui_lang::boolean::{Compiled, Frame, Legend, Meaning};
+use tepui_engines::program::table::{Compiled, Frame, Legend, Meaning};
 use tepui_model::program::{Program, Variable};
 use tepui_model::pushdown::{Model, Shared, Symbol};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace, program};
 use tepui_core::{Budget, Engine, Stop, Translated, WayBack};
-use tepui_lang::boolean::{Compiled, Execution, Lost, THREAD_LIMIT, retrace};
+use tepui_engines::program::retrace::{Execution, Lost, retrace};
+use tepui_engines::program::table::{Compiled, THREAD_LIMIT};
 use tepui_model::program::{Program, Property};
 
 use super::Compiling;

@@ -39,8 +39,9 @@ use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
 pub use call_return::CallReturn;
-pub use explain::explain;
+pub use explain::{Explained, explain};
 pub use legend::{Frame, Legend, Meaning, Phase};
+pub use tepui_model::program::THREAD_LIMIT;
 
 use layout::Values;
 use pairs::Exploration;
@@ -154,9 +155,6 @@ impl std::fmt::Display for Uncompiled {
 }
 
 impl std::error::Error for Uncompiled {}
-
-/// The name of the property that more threads are wanted than there are places for.
-pub const THREAD_LIMIT: &str = "thread-limit";
 
 /// How to compile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

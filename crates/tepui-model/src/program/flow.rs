@@ -1,17 +1,18 @@
 //! Where control goes: for each statement those that may come next.
 
-use tepui_model::program::{Action, Procedure};
+use super::{Action, Procedure};
 
 /// The flow of control in a procedure.
-pub(super) struct Flow {
+pub struct Flow {
     /// For each statement the one that follows when it is done; the number of statements stands for the end.
-    pub(super) next: Vec<usize>,
+    pub next: Vec<usize>,
     /// For each statement the innermost atomic block around it.
-    pub(super) atomic: Vec<Option<usize>>,
+    pub atomic: Vec<Option<usize>>,
 }
 
 impl Flow {
-    pub(super) fn of(procedure: &Procedure) -> Self {
+    /// The flow of control in a procedure.
+    pub fn of(procedure: &Procedure) -> Self {
         let end = procedure.statements.len();
         let mut flow = Self { next: vec![end; end], atomic: vec![None; end] };
         flow.block(procedure, &procedure.body, end, None);
@@ -35,7 +36,7 @@ impl Flow {
     }
 
     /// The statements that may come directly after one.
-    pub(super) fn successors(&self, procedure: &Procedure, position: usize) -> Vec<usize> {
+    pub fn successors(&self, procedure: &Procedure, position: usize) -> Vec<usize> {
         let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
         let Some(statement) = procedure.statements.get(position) else { return Vec::new() };
         let next = self.next[position];
@@ -51,7 +52,7 @@ impl Flow {
     }
 
     /// For each statement, and the end, whether control may get there.
-    pub(super) fn reachable(&self, procedure: &Procedure) -> Vec<bool> {
+    pub fn reachable(&self, procedure: &Procedure) -> Vec<bool> {
         let end = procedure.statements.len();
         let mut reached = vec![false; end + 1];
         let mut open = vec![procedure.body.first().copied().unwrap_or(end)];
@@ -64,7 +65,7 @@ impl Flow {
     }
 
     /// The atomic blocks around a statement, innermost first.
-    pub(super) fn atomics(&self, position: usize) -> impl Iterator<Item = usize> {
+    pub fn atomics(&self, position: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.atomic.get(position).copied().flatten(), |&around| self.atomic[around])
     }
 }

@@ -5,10 +5,16 @@ use tepui_model::program::Program;
 use super::setup::Setup;
 use super::steps::Steps;
 use super::{Options, Point, Stage, Uncompiled};
-use crate::boolean::print::print_with_remarks;
 
-/// The program with remarks: which threads there are, which variables are kept where, which steps are not seen.
-pub fn explain(program: &Program, options: Options) -> Result<String, Uncompiled> {
+/// What is said of a program as a whole, and of each statement.
+pub struct Explained<'p> {
+    /// Which threads there are, and what they start with.
+    pub head: Vec<String>,
+    steps: Steps<'p>,
+}
+
+/// Remarks on a program: which threads there are, which variables are kept where, which steps are not seen.
+pub fn explain(program: &Program, options: Options) -> Result<Explained<'_>, Uncompiled> {
     let steps = Steps::new(program, options, &|| false)?;
     let mut head: Vec<String> = Vec::new();
     let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
@@ -33,8 +39,14 @@ pub fn explain(program: &Program, options: Options) -> Result<String, Uncompiled
     if !forgotten.is_empty() {
         head.push(format!("nothing depends on {}", forgotten.join(", ")));
     }
-    let text = print_with_remarks(program, &|procedure, position| remark(&steps, procedure, position));
-    Ok(head.iter().map(|line| format!("// {line}\n")).collect::<String>() + "\n" + &text)
+    Ok(Explained { head, steps })
+}
+
+impl Explained<'_> {
+    /// What is said of the statement at a position of a procedure.
+    pub fn remark(&self, procedure: usize, position: usize) -> String {
+        remark(&self.steps, procedure, position)
+    }
 }
 
 fn remark(steps: &Steps<'_>, number: usize, position: usize) -> String {

@@ -4,7 +4,7 @@ use tepui_model::program::run::State;
 use tepui_model::program::step::{self, Runner, Stage, Value};
 use tepui_model::pushdown;
 
-use crate::boolean::compile::{Frame, Legend};
+use crate::program::table::{Frame, Legend};
 
 /// What the program's state must be like.
 pub(super) struct Goal {

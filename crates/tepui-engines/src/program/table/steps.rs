@@ -6,7 +6,7 @@ use super::layout::{Layout, Values};
 use super::local_steps::{held_up, resting};
 use super::variables::Kept;
 use super::{Change, Effect, Mode, Options, Point, Stage, Uncompiled};
-use crate::boolean::flow::Flow;
+use tepui_model::program::flow::Flow;
 
 /// The steps of single threads.
 pub(super) struct Steps<'p> {

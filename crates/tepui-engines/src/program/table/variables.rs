@@ -14,7 +14,7 @@
 use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot};
 
 use super::layout::{Layout, Values};
-use crate::boolean::flow::Flow;
+use tepui_model::program::flow::Flow;
 
 /// Masks for packed values: what is kept of them.
 pub(super) struct Kept {

@@ -19,7 +19,7 @@ use tepui_model::program::{Action, Expression, Procedure, Program, Slot};
 
 use super::steps::{Steps, uninterrupted};
 use super::{Change, Effect, Mode, Point, Stage};
-use crate::boolean::flow::Flow;
+use tepui_model::program::flow::Flow;
 
 /// After how many results it is asked whether to stop.
 const LOOK_EVERY: usize = 4_096;

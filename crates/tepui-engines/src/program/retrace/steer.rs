@@ -6,7 +6,7 @@ use tepui_model::program::{DEADLOCK, Slot};
 
 use super::goal::agree;
 use super::{Execution, Lost, Way};
-use crate::boolean::compile::{Legend, THREAD_LIMIT};
+use crate::program::table::{Legend, THREAD_LIMIT};
 
 /// What the model forgets is left open.
 pub(super) struct Forgetting<'l> {

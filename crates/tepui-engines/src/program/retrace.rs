@@ -18,7 +18,7 @@ use tepui_model::program::step::Runner;
 use tepui_model::program::{DEADLOCK, Program};
 use tepui_model::pushdown;
 
-use super::compile::{Compiled, Legend, Phase};
+use super::table::{Compiled, Legend, Phase};
 use goal::{Goal, is_at_start};
 use steer::Forgetting;
 
