@@ -57,7 +57,7 @@ pub fn explore_with(program: &Program, limits: Limits, visit: &mut dyn FnMut(&St
     while let Some(state) = open.pop() {
         visit(&state);
         found.reached.extend(runner.reached(&state));
-        found.stuck |= runner.stuck(&state);
+        found.stuck |= runner.stuck(&state).is_some();
         for thread in 0..state.threads.len() {
             for step in runner.steps_of(&state, thread) {
                 if step.failed {

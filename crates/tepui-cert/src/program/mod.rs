@@ -67,6 +67,10 @@ impl Certificate {
     }
 }
 
+/// How a value is written that is forgotten, and one that is not there yet.
+const FORGOTTEN: &str = "-";
+const UNSET: &str = "?";
+
 /// The words for what a frame does.
 const STAGES: [(Stage, &str); 4] =
     [(Stage::Running, "runs"), (Stage::Asleep, "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];

@@ -1,11 +1,11 @@
 //! How certificates about programs are read.
 
-use tepui_model::program::step::Frame;
+use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Goal, Property};
 
-use super::{Certificate, Kept, Positions, STAGES};
+use super::{Certificate, FORGOTTEN, Kept, Positions, STAGES, UNSET};
 use crate::pushdown::{Lemma, Regular};
-use crate::read::{Lines, Unreadable, check_seal, read_list, read_values};
+use crate::read::{Lines, Unreadable, check_seal, read_list};
 
 impl Certificate {
     /// Reads the text form. What is read has the right shape; whether it is right is for the checker to say.
@@ -103,4 +103,15 @@ fn read_frame(lines: &Lines<'_>, text: &str) -> Result<Frame, Unreadable> {
         under: flags.contains(&"under"),
         insists: flags.contains(&"insists"),
     })
+}
+
+/// Reads values.
+fn read_values(lines: &Lines<'_>, text: &str) -> Result<Vec<Value>, Unreadable> {
+    let text = text.trim().strip_prefix(':').ok_or_else(|| lines.error("expected `: VALUES`"))?;
+    let value = |text: &str| match text {
+        FORGOTTEN => Ok(Value::Forgotten),
+        UNSET => Ok(Value::Unset),
+        text => lines.number(text).map(Value::Known),
+    };
+    text.split_ascii_whitespace().map(value).collect()
 }

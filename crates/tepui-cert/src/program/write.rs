@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use tepui_model::program::Goal;
-use tepui_model::program::step::Frame;
+use tepui_model::program::step::{Frame, Value};
 
-use super::{Certificate, Kept, STAGES};
-use crate::write::{sealed, values_text};
+use super::{Certificate, Kept, FORGOTTEN, STAGES, UNSET};
+use crate::write::sealed;
 
 impl Certificate {
     /// The text form.
@@ -60,4 +60,14 @@ fn write_frame(out: &mut String, frame: &Frame) {
 
 fn numbers_text(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Values, `-` where one is forgotten, `?` where there is none yet.
+fn values_text(values: &[Value]) -> String {
+    let value = |value: &Value| match value {
+        Value::Known(value) => value.to_string(),
+        Value::Forgotten => FORGOTTEN.to_owned(),
+        Value::Unset => UNSET.to_owned(),
+    };
+    format!(": {}", values.iter().map(value).collect::<Vec<_>>().join(" "))
 }

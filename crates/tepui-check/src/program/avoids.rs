@@ -5,10 +5,10 @@
 //!
 //! A view is taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by
 //! one that is uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that
-//! may lie below, if it returns.
+//! may lie below, if it returns. A shared variable that has no value yet has the same one for all threads.
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::step::{Effect, Frame, Stage};
+use tepui_model::program::step::{Effect, Frame, Stage, Value};
 use tepui_model::program::{Action, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
@@ -18,6 +18,9 @@ use crate::regular;
 
 /// After how many views the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
+
+/// The most ways to give values to variables that have none that are tried at once.
+const MOST_GIVEN: usize = 1 << 16;
 
 /// Whether no view of a lemma violates a property. If one does: which property, and why.
 pub(super) fn avoids(
@@ -75,7 +78,10 @@ pub(super) fn rows_avoid(
             })
         });
         let stuck = || {
-            let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, row[0], *top, below);
+            let values = system.tables.shared(row[0]);
+            let blocked = |(top, below): &(Symbol, Vec<Symbol>)| {
+                values.is_none_or(|values| may_be_blocked(system, values, *top, below))
+            };
             let holds = tops.iter().flatten().any(|top| system.is_uninterrupted(top.0) && blocked(top));
             let can_rest = tops.iter().all(|tops| tops.iter().any(blocked));
             let alive = tops.iter().flatten().any(|top| !top.0.is_bottom() && blocked(top));
@@ -124,7 +130,7 @@ fn may_fail(system: &Interpreted<'_>, shared: u32, top: Symbol) -> bool {
     let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
         return false;
     };
-    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
+    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| matches!(effect, Effect::Fail(_)))
 }
 
 fn may_be_stuck(
@@ -134,45 +140,87 @@ fn may_be_stuck(
     blocked: &mut FxHashMap<(usize, u32, u32), bool>,
 ) -> bool {
     let threads = 0..row.len() - 1;
-    let top = |thread: usize| lemma.word(thread, row[thread + 1])[0];
+    let word = |thread: usize| lemma.word(thread, row[thread + 1]);
+    // What lies below: the next symbol of the word, or anything that is listed below it.
+    let lower = |thread: usize| match word(thread) {
+        [_, below, ..] => std::slice::from_ref(below),
+        word => lemma.beneath(thread, word),
+    };
+    let Some(values) = system.tables.shared(row[0]) else { return true };
     let holders = lemma.holders(system, row);
-    let alive = threads.clone().any(|thread| !top(thread).is_bottom());
-    alive
-        && threads.into_iter().all(|thread| {
-            !holders.let_move(thread) || {
-                let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);
-                *blocked.entry(key).or_insert_with(|| {
-                    let word = lemma.word(thread, row[thread + 1]);
-                    // What lies below: the next symbol of the word, or anything that is listed below it.
-                    let lower = match word {
-                        [_, below, ..] => std::slice::from_ref(below),
-                        _ => lemma.beneath(thread, word),
-                    };
-                    may_be_blocked(system, row[0], word[0], lower)
-                })
-            }
-        })
+    if threads.clone().all(|thread| word(thread)[0].is_bottom()) {
+        return false;
+    }
+    let mut moving = threads.filter(|&thread| holders.let_move(thread));
+    if !values.contains(&Value::Unset) {
+        return moving.all(|thread| {
+            let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);
+            *blocked.entry(key).or_insert_with(|| may_be_blocked(system, values, word(thread)[0], lower(thread)))
+        });
+    }
+    let moving: Vec<_> = moving.collect();
+    let mut unset: Vec<usize> = moving.iter().flat_map(|&t| mentioned(system, values, word(t)[0], lower(t))).collect();
+    unset.sort_unstable();
+    unset.dedup();
+    let given = with_values(system, values, &unset);
+    given.is_none_or(|given| {
+        let stuck = |values: &Vec<Value>| {
+            moving.iter().all(|&thread| may_be_blocked(system, values, word(thread)[0], lower(thread)))
+        };
+        given.iter().any(stuck)
+    })
+}
+
+/// Shared variables without a value on which it may depend whether a thread is blocked.
+fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Vec<usize> {
+    let Some(frame) = system.tables.frame(top).filter(|frame| frame.stage == Stage::Running) else { return Vec::new() };
+    let mut slots = system.passing().unknown(values, frame);
+    for waiting in lower.iter().filter_map(|&symbol| system.tables.frame(symbol)) {
+        let enforced = &system.program.procedures[waiting.procedure].enforced;
+        enforced.iter().for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
+    }
+    let shared = |slot: Slot| if let Slot::Shared(number) = slot { Some(number) } else { None };
+    slots.into_iter().filter_map(shared).filter(|&number| values[number] == Value::Unset).collect()
+}
+
+/// The shared values with every value of some variables; nothing, if that would be too many.
+fn with_values(system: &Interpreted<'_>, values: &[Value], unset: &[usize]) -> Option<Vec<Vec<Value>>> {
+    let mut given = vec![values.to_vec()];
+    for &number in unset {
+        let count = system.program.values(system.program.shared[number].kind);
+        let with = |values: &Vec<Value>| {
+            let values = values.clone();
+            (0..count).map(move |value| {
+                let mut values = values.clone();
+                values[number] = Value::Known(value);
+                values
+            })
+        };
+        given = given.iter().flat_map(with).collect();
+        if given.len() > MOST_GIVEN || system.is_stopped() {
+            return None;
+        }
+    }
+    Some(given)
 }
 
 /// Whether a thread that has its turn may have no step, with a symbol on top and some that may lie below it.
-fn may_be_blocked(system: &Interpreted<'_>, shared: u32, top: Symbol, lower: &[Symbol]) -> bool {
+fn may_be_blocked(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> bool {
     let Some(frame) = system.tables.frame(top) else { return true }; // It has ended.
-    let Some(values) = system.tables.shared(shared) else { return true };
     if frame.stage != Stage::Running || system.passing().may_block(values, frame) {
         return true;
     }
     let refuses = |symbol: &Symbol| {
         let Some(waiting) = system.tables.frame(*symbol) else { return false };
-        refuses(system, shared, frame, waiting)
+        refuses(system, values, frame, waiting)
     };
     system.runner.steps(values, frame, &system.tables).iter().all(|(_, effect)| matches!(effect, Effect::Return(_)))
         && lower.iter().any(refuses)
 }
 
 /// Whether a frame that waits may have no use for anything that the procedure above returns.
-fn refuses(system: &Interpreted<'_>, shared: u32, frame: &Frame, waiting: &Frame) -> bool {
+fn refuses(system: &Interpreted<'_>, values: &[Value], frame: &Frame, waiting: &Frame) -> bool {
     let procedure = &system.runner.program().procedures[waiting.procedure];
-    let Some(values) = system.tables.shared(shared) else { return true };
     let Some(enforced) = &procedure.enforced else { return false };
     let stored: &[Place] = match system.runner.action(waiting.procedure, waiting.position) {
         Some(Action::Call { targets, .. }) if waiting.stage == Stage::Storing => targets,
@@ -181,8 +229,8 @@ fn refuses(system: &Interpreted<'_>, shared: u32, frame: &Frame, waiting: &Frame
     let (mut unknown, mut overwritten) = (Vec::new(), false);
     enforced.slots(&mut |slot| match slot {
         _ if stored.contains(&Some(slot)) => overwritten = true,
-        Slot::Shared(number) if values[number].is_none() => unknown.push(slot),
-        Slot::Local(number) if waiting.locals[number].is_none() => unknown.push(slot),
+        Slot::Shared(number) if values[number].known().is_none() => unknown.push(slot),
+        Slot::Local(number) if waiting.locals[number].known().is_none() => unknown.push(slot),
         Slot::Shared(_) | Slot::Local(_) => {}
     });
     unknown.sort_unstable();

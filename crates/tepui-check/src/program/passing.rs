@@ -176,8 +176,8 @@ impl Passing<'_> {
                 (0..values).map(move |value| {
                     let (mut shared, mut frame) = point.clone();
                     match slot {
-                        Slot::Shared(number) => shared[number] = Some(value),
-                        Slot::Local(number) => frame.locals[number] = Some(value),
+                        Slot::Shared(number) => shared[number] = Value::Known(value),
+                        Slot::Local(number) => frame.locals[number] = Value::Known(value),
                     }
                     (shared, frame)
                 })
@@ -222,8 +222,8 @@ impl Passing<'_> {
         slots.sort_unstable();
         slots.dedup();
         slots.retain(|slot| match *slot {
-            Slot::Shared(number) => shared[number].is_none(),
-            Slot::Local(number) => frame.locals[number].is_none(),
+            Slot::Shared(number) => shared[number].known().is_none(),
+            Slot::Local(number) => frame.locals[number].known().is_none(),
         });
         slots
     }

@@ -54,7 +54,12 @@ impl Interpreted<'_> {
 
     fn show_values<'v>(&self, variables: impl Iterator<Item = (&'v Variable, Value)>) -> String {
         let value = |(variable, value): (&Variable, Value)| {
-            Some(format!("{}={}", variable.name, self.program.value_name(variable.kind, value?)))
+            let value = match value {
+                Value::Known(value) => self.program.value_name(variable.kind, value),
+                Value::Unset => "?".to_owned(),
+                Value::Forgotten => return None,
+            };
+            Some(format!("{}={value}", variable.name))
         };
         variables.filter_map(value).collect::<Vec<_>>().join(" ")
     }

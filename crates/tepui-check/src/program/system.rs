@@ -165,7 +165,7 @@ impl System for Interpreted<'_> {
                     let points = passing.run_on(values, next);
                     self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake));
                 }
-                Effect::Fail => continue,
+                Effect::Fail(_) => continue,
             }
             self.done.borrow_mut().push(done);
         }
@@ -200,7 +200,7 @@ impl System for Interpreted<'_> {
         let awake = Frame { stage: Stage::Running, ..frame.clone() };
         // The values of shared variables are not looked at: what runs on touches its own variables only, unless it is
         // uninterrupted, and one that sleeps uninterrupted is never woken.
-        let shared = vec![None; self.program.shared.len()];
+        let shared = vec![Value::Forgotten; self.program.shared.len()];
         Some(self.passing().run_on(shared, awake).into_iter().map(|(_, symbol)| symbol).collect())
     }
 

@@ -111,7 +111,7 @@ impl Keep for Tables<'_> {
             Slot::Shared(number) => self.kept().shared.binary_search(&number).is_ok(),
             Slot::Local(number) => keeps(&self.kept().locals[procedure], position, number),
         };
-        if kept { values.into_iter().map(Some).collect() } else { vec![None] }
+        if kept { values.into_iter().map(Value::Known).collect() } else { vec![Value::Forgotten] }
     }
 
     fn forget(&self, frame: &mut Frame) {
@@ -121,7 +121,7 @@ impl Keep for Tables<'_> {
         };
         for (number, value) in frame.locals.iter_mut().enumerate() {
             if !keeps(positions, frame.position, number) {
-                *value = None;
+                *value = Value::Forgotten;
             }
         }
     }
@@ -152,7 +152,7 @@ fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
             && variables
                 .iter()
                 .zip(values)
-                .all(|(variable, value)| value.is_none_or(|value| value < program.values(variable.kind)))
+                .all(|(variable, value)| value.known().is_none_or(|value| value < program.values(variable.kind)))
     };
     if shared.iter().any(|values| !have(&program.shared, values)) || shared.len() >= NOWHERE as usize {
         return Err("a shared state does not have a value for each variable".to_owned());

@@ -151,7 +151,7 @@ impl<'r, 'p> Follower<'r, 'p> {
             true => (0..count).map(|thread| (thread == 0).then_some(0)).collect(),
             false => (0..count).map(|thread| Some(thread + first)).collect(),
         };
-        let forgetting = Forgetting { legend };
+        let forgetting = Forgetting { kept: legend.kept() };
         let initial = runner.initial_keeping(&forgetting);
         let nodes: Vec<_> = initial.into_iter().map(|state| Node { state, before: None }).collect();
         let (now, phase) = ((0..nodes.len()).collect(), legend.phase(start.shared));

@@ -245,6 +245,23 @@ impl Expression {
     }
 }
 
+impl Action {
+    /// Calls back for every variable that is read.
+    pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
+        match self {
+            Self::Assign { values, constraint, .. } => values.iter().chain(constraint).for_each(|e| e.slots(found)),
+            Self::Assume(condition) | Self::Wait(condition) | Self::Assert(condition) => condition.slots(found),
+            Self::If(condition, ..) | Self::While(condition, _) => condition.slots(found),
+            Self::Call { arguments: terms, .. } | Self::Start { arguments: terms, .. } | Self::Return(terms) => {
+                terms.iter().for_each(|term| term.slots(found));
+            }
+            Self::Lock(slot) => found(*slot),
+            Self::Skip | Self::Goto(_) | Self::Atomic(_) | Self::AtomicBegin | Self::AtomicEnd => {}
+            Self::Unlock(_) | Self::StartAt(_) | Self::EndThread | Self::Sleep | Self::Broadcast | Self::Dead(_) => {}
+        }
+    }
+}
+
 impl Program {
     /// How many values a kind has.
     pub fn values(&self, kind: Kind) -> u32 {

@@ -7,7 +7,7 @@
 //! [`step`]: super::step
 
 use super::step::{Effect, Frame, Keep, KeepAll, Runner, Stage, Value};
-use super::{Program, Slot};
+use super::{Action, Kind, Program, Slot};
 
 /// A state: everything that the future depends on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,7 +26,7 @@ pub type Thread = Vec<Frame>;
 pub struct Step {
     /// The statement that was executed: the procedure and the position.
     pub at: (usize, usize),
-    /// Whether an assertion failed. Then nothing changed.
+    /// Whether an assertion failed. Then nothing changed, but for values that it read and that were not there before.
     pub failed: bool,
     /// The state afterwards.
     pub after: State,
@@ -56,22 +56,16 @@ impl Runner<'_> {
         let program: &Program = self.program();
         let Some(main) = program.procedures.get(program.main) else { return Vec::new() };
         let position = main.body.first().copied().unwrap_or(main.statements.len());
-        let mut all = vec![Vec::new()];
-        for (number, variable) in program.shared.iter().enumerate() {
-            let values = variable.init.map_or((0..program.values(variable.kind)).collect(), |value| vec![value]);
-            let values = keep.stored(program.main, position, Slot::Shared(number), values);
-            let extended = |row: &Vec<Value>| {
-                let row = row.clone();
-                values.iter().map(move |&value| row.iter().copied().chain([value]).collect()).collect::<Vec<_>>()
-            };
-            all = all.iter().flat_map(extended).collect();
-            if !keep.goes_on() {
-                return Vec::new();
+        let shared = program.shared.iter().enumerate().map(|(number, variable)| {
+            let slot = Slot::Shared(number);
+            match variable.init {
+                Some(value) => keep.stored(program.main, position, slot, vec![value])[0],
+                None => keep.unset(program.main, position, slot),
             }
-        }
+        });
+        let shared: Vec<_> = shared.collect();
         let frames = self.first_frames(program.main, &[], keep);
-        let pairs = all.iter().flat_map(|shared| frames.iter().map(move |frame| (shared, frame)));
-        pairs.map(|(shared, frame)| State { shared: shared.clone(), threads: vec![vec![frame.clone()]] }).collect()
+        frames.into_iter().map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]] }).collect()
     }
 
     /// All steps that a thread can take.
@@ -87,7 +81,7 @@ impl Runner<'_> {
         let at = (frame.procedure, self.first_of(frame.procedure, frame.position));
         let mut steps = Vec::new();
         for (shared, effect) in self.steps(&state.shared, frame, keep) {
-            let failed = effect == Effect::Fail;
+            let failed = matches!(effect, Effect::Fail(_));
             let after = self.after(state, thread, shared, effect, keep);
             steps.extend(after.into_iter().map(|after| Step { at, failed, after }));
         }
@@ -100,7 +94,7 @@ impl Runner<'_> {
         let mut after = State { shared, ..state.clone() };
         let stack = &mut after.threads[thread];
         match effect {
-            Effect::Become(frame) => replace(stack, frame),
+            Effect::Become(frame) | Effect::Fail(frame) => replace(stack, frame),
             Effect::Call { caller, callee } => {
                 replace(stack, caller);
                 stack.push(callee);
@@ -126,7 +120,6 @@ impl Runner<'_> {
                 let asleep = after.threads.iter_mut().filter_map(|thread| thread.last_mut());
                 asleep.filter(|top| top.stage == Stage::Asleep).for_each(|top| top.stage = Stage::Running);
             }
-            Effect::Fail => return vec![state.clone()],
         }
         vec![after]
     }
@@ -145,10 +138,54 @@ impl Runner<'_> {
             && self.stands_at(frame.procedure, frame.position).contains(&target.position)
     }
 
-    /// Whether some thread has not ended and none can take a step.
-    pub fn stuck(&self, state: &State) -> bool {
-        state.threads.iter().any(|thread| !thread.is_empty())
-            && (0..state.threads.len()).all(|thread| self.steps_of(state, thread).is_empty())
+    /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same
+    /// for all threads. Those are given to it.
+    pub fn stuck(&self, state: &State) -> Option<State> {
+        if state.threads.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let unset = (0..state.threads.len()).find_map(|thread| self.decisive(state, thread));
+        let Some((owner, slot, kind)) = unset else {
+            let stuck = (0..state.threads.len()).all(|thread| self.steps_of(state, thread).is_empty());
+            return stuck.then(|| state.clone());
+        };
+        (0..self.program().values(kind)).find_map(|value| {
+            let mut given = state.clone();
+            match slot {
+                Slot::Shared(number) => given.shared[number] = Value::Known(value),
+                Slot::Local(number) => given.threads[owner.0][owner.1].locals[number] = Value::Known(value),
+            }
+            self.stuck(&given)
+        })
+    }
+
+    /// A variable without a value on which it may depend whether a thread is blocked, with the frame that it belongs to.
+    fn decisive(&self, state: &State, thread: usize) -> Option<((usize, usize), Slot, Kind)> {
+        let stack = &state.threads[thread];
+        let top = stack.last()?;
+        let program = self.program();
+        let action = self.action(top.procedure, self.first_of(top.procedure, top.position));
+        // What is mentioned in the frame on top, in one that it may return to, and in one that it may call.
+        let mut mentioned: Vec<(usize, Slot)> = Vec::new();
+        let own = stack.len() - 1;
+        action.into_iter().for_each(|action| action.slots(&mut |slot| mentioned.push((own, slot))));
+        for depth in (0..stack.len()).rev().take(2) {
+            let enforced = &program.procedures[stack[depth].procedure].enforced;
+            enforced.iter().for_each(|condition| condition.slots(&mut |slot| mentioned.push((depth, slot))));
+        }
+        if let Some(Action::Call { procedure, .. }) = action {
+            let shared = |slot: Slot| matches!(slot, Slot::Shared(_));
+            let enforced = program.procedures[*procedure].enforced.iter();
+            enforced.for_each(|condition| condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot)))));
+        }
+        mentioned.into_iter().find_map(|(depth, slot)| {
+            let value = match slot {
+                Slot::Shared(number) => state.shared[number],
+                Slot::Local(number) => stack[depth].locals[number],
+            };
+            let kind = program.variable(stack[depth].procedure, slot).kind;
+            (value == Value::Unset).then_some(((thread, depth), slot, kind))
+        })
     }
 }
 

@@ -11,17 +11,40 @@
 //! * An atomic block is entered with its first statement. A thread is *uninterrupted* as long as it stands inside a
 //!   block, in a procedure that was called from one, or between `atomic_begin` and `atomic_end`.
 //!
-//! *Unknown values.* A variable may have a value that is not known: reading it gives every value. So what is found for a
-//! frame with unknown values contains what is found for each frame that agrees with it. [`Keep`] says which values
-//! are known afterwards.
+//! *No value yet.* A variable that may start with any value has none until it is written or read. If a statement reads such
+//! a variable, in any way to execute it, the variable is given each value first, and keeps it. Expressions are evaluated from
+//! left to right, and no further than it takes to know their value: `&`, `|`, `=>` and `? :` look at an operand only if
+//! those before it leave something open. What is enforced before and after a statement is read for itself.
+//!
+//! *Forgotten values.* A variable may have a value that is not known: reading it gives every value, each time anew. So what
+//! is found for a frame with forgotten values contains what is found for each frame that agrees with it. [`Keep`] says which
+//! values are known afterwards.
 
 mod values;
 
 use super::{Action, Block, Expression, Kind, Operator, Place, Program, Slot};
-use values::{apply, product, put, stored};
+use values::{apply, chosen, decided, product, put, stored};
 
-/// The value of a variable; none, if it is not known.
-pub type Value = Option<u32>;
+/// The value of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Value {
+    /// It is known.
+    Known(u32),
+    /// It has one that is not known: any will do.
+    Forgotten,
+    /// It has none yet: whoever reads it gives it one.
+    Unset,
+}
+
+impl Value {
+    /// The value, if it is known.
+    pub fn known(self) -> Option<u32> {
+        if let Self::Known(value) = self { Some(value) } else { None }
+    }
+}
+
+/// What depends on the values of variables: or a variable that has none and would have to be given one first.
+type Reading<T> = Result<T, Slot>;
 
 /// A procedure under execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -80,8 +103,8 @@ pub enum Effect {
     },
     /// It goes on, and all threads that sleep are woken.
     Wake(Frame),
-    /// An assertion fails. Nothing changes.
-    Fail,
+    /// An assertion fails. The frame stays where it is.
+    Fail(Frame),
 }
 
 /// What a procedure returns.
@@ -96,8 +119,14 @@ pub struct Results {
 /// Which values are known after a step.
 pub trait Keep {
     /// Given the values that may be stored in a variable of the frame that will stand at a position: those that are told
-    /// apart, or a single unknown one.
+    /// apart, or a single one that is forgotten.
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value>;
+
+    /// What a variable holds that starts with any value, in the frame that will stand at a position.
+    fn unset(&self, procedure: usize, position: usize, slot: Slot) -> Value {
+        let forgotten = self.stored(procedure, position, slot, vec![0]).contains(&Value::Forgotten);
+        if forgotten { Value::Forgotten } else { Value::Unset }
+    }
 
     /// Forgets what is not kept of a frame.
     fn forget(&self, frame: &mut Frame);
@@ -113,7 +142,7 @@ pub struct KeepAll;
 
 impl Keep for KeepAll {
     fn stored(&self, _: usize, _: usize, _: Slot, values: Vec<u32>) -> Vec<Value> {
-        values.into_iter().map(Some).collect()
+        values.into_iter().map(Value::Known).collect()
     }
 
     fn forget(&self, _: &mut Frame) {}
@@ -210,12 +239,12 @@ impl<'p> Runner<'p> {
         let given = arguments.iter().map(Some).chain(std::iter::repeat(None));
         let variables = self.program.procedures[procedure].locals.iter().zip(given).enumerate();
         let choices = variables.map(|(number, (variable, given))| {
-            let values = match (given, variable.init) {
-                (Some(values), _) => values.clone(),
-                (None, Some(init)) => vec![init],
-                (None, None) => self.every(variable.kind),
-            };
-            keep.stored(procedure, position, Slot::Local(number), values)
+            let slot = Slot::Local(number);
+            match (given, variable.init) {
+                (Some(values), _) => keep.stored(procedure, position, slot, values.clone()),
+                (None, Some(init)) => keep.stored(procedure, position, slot, vec![init]),
+                (None, None) => vec![keep.unset(procedure, position, slot)],
+            }
         });
         let mut frames = Vec::new();
         product(&choices.collect::<Vec<_>>(), keep, &mut |locals| {
@@ -233,21 +262,70 @@ impl<'p> Runner<'p> {
     /// All that a thread can do whose topmost frame is given, if others let it.
     pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
         let mut found = Vec::new();
-        if frame.stage == Stage::Running && self.is_enforced(shared, frame) {
-            let step = Step { runner: self, shared, frame, keep };
-            step.execute(&mut |shared, effect| {
-                let top = match &effect {
-                    Effect::Become(frame) | Effect::Wake(frame) | Effect::Start { next: frame, .. } => Some(frame),
-                    Effect::Call { callee, .. } => Some(callee),
-                    Effect::Return(_) | Effect::End | Effect::Fail => None,
-                };
-                if top.is_none_or(|top| self.is_enforced(&shared, top)) {
-                    found.push((shared, forgotten(effect, keep)));
-                }
-            });
+        if frame.stage == Stage::Running {
+            for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {
+                self.execute(&shared, &frame, keep, &mut found);
+            }
         }
         found.dedup();
         found
+    }
+
+    /// All ways to execute the statement at a frame. If one of them reads a variable that has no value, each value is tried.
+    fn execute(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep, found: &mut Vec<Found>) {
+        let mut results = Vec::new();
+        let step = Step { runner: self, shared, frame, keep };
+        if let Err(unset) = step.execute(&mut |shared, effect| results.push((shared, effect))) {
+            for (shared, frame) in self.given_values(unset, shared, frame) {
+                self.execute(&shared, &frame, keep, found);
+            }
+            return;
+        }
+        for (shared, effect) in results {
+            for (shared, effect) in self.allowed(shared, effect) {
+                found.push((shared, forgotten(effect, keep)));
+            }
+        }
+    }
+
+    /// The shared values and a frame with each value for a variable.
+    fn given_values(&self, slot: Slot, shared: &[Value], frame: &Frame) -> Vec<(Vec<Value>, Frame)> {
+        let given = |value: u32| {
+            let (mut shared, mut frame) = (shared.to_vec(), frame.clone());
+            put(slot, Value::Known(value), &mut shared, &mut frame);
+            (shared, frame)
+        };
+        self.every(self.program.variable(frame.procedure, slot).kind).into_iter().map(given).collect()
+    }
+
+    /// An effect in all ways in which what the procedure on top enforces holds after it.
+    fn allowed(&self, shared: Vec<Value>, effect: Effect) -> Vec<Found> {
+        let (top, with): (&Frame, &dyn Fn(Frame) -> Effect) = match &effect {
+            Effect::Become(frame) => (frame, &Effect::Become),
+            Effect::Wake(frame) => (frame, &Effect::Wake),
+            Effect::Start { next, started } => {
+                (next, &|next| Effect::Start { next, started: started.clone() })
+            }
+            Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
+            Effect::Return(_) | Effect::End | Effect::Fail(_) => return vec![(shared, effect)],
+        };
+        let allowed = self.enforcing(shared, top.clone()).into_iter();
+        allowed.map(|(shared, frame)| (shared, with(frame))).collect()
+    }
+
+    /// All ways in which what the procedure of a frame enforces may hold. If that reads a variable that has no value, each
+    /// value is tried.
+    fn enforcing(&self, shared: Vec<Value>, frame: Frame) -> Vec<(Vec<Value>, Frame)> {
+        let Some(condition) = &self.program.procedures[frame.procedure].enforced else { return vec![(shared, frame)] };
+        let scope = Scope { procedure: frame.procedure, shared: &shared, locals: &frame.locals, new: None };
+        match self.values(condition, &scope) {
+            Ok(values) if values.contains(&1) => vec![(shared, frame)],
+            Ok(_) => Vec::new(),
+            Err(unset) => {
+                let tried = self.given_values(unset, &shared, &frame).into_iter();
+                tried.flat_map(|(shared, frame)| self.enforcing(shared, frame)).collect()
+            }
+        }
     }
 
     /// What becomes of a frame that waits when the procedure that it has called returns. Nothing, if its `enforce` does
@@ -271,22 +349,13 @@ impl<'p> Runner<'p> {
         let next = Frame { position, stage: Stage::Running, insists: results.insists, ..waiting.clone() };
         let step = Step { runner: self, shared, frame: &next, keep };
         let mut found = Vec::new();
-        step.store(targets, &results.values, position, &mut |shared, mut frame| {
-            if self.is_enforced(&shared, &frame) {
+        step.store(targets, &results.values, position, &mut |shared, frame| {
+            for (shared, mut frame) in self.enforcing(shared, frame) {
                 keep.forget(&mut frame);
                 found.push((shared, frame));
             }
         });
         found
-    }
-
-    /// Whether what a procedure enforces may hold.
-    fn is_enforced(&self, shared: &[Value], frame: &Frame) -> bool {
-        let condition = &self.program.procedures[frame.procedure].enforced;
-        condition.as_ref().is_none_or(|condition| {
-            let scope = Scope { procedure: frame.procedure, shared, locals: &frame.locals, new: None };
-            self.values(condition, &scope).contains(&1)
-        })
     }
 
     /// The action at a position; none at the end of a procedure.
@@ -298,56 +367,58 @@ impl<'p> Runner<'p> {
         (0..self.program.values(kind)).collect()
     }
 
-    fn read(&self, slot: Slot, procedure: usize, shared: &[Value], locals: &[Value]) -> Vec<u32> {
+    fn read(&self, slot: Slot, procedure: usize, shared: &[Value], locals: &[Value]) -> Reading<Vec<u32>> {
         let value = match slot {
             Slot::Shared(number) => shared[number],
             Slot::Local(number) => locals[number],
         };
-        value.map_or_else(|| self.every(self.program.variable(procedure, slot).kind), |value| vec![value])
+        match value {
+            Value::Known(value) => Ok(vec![value]),
+            Value::Forgotten => Ok(self.every(self.program.variable(procedure, slot).kind)),
+            Value::Unset => Err(slot),
+        }
     }
 
     /// The values that an expression may have.
-    fn values(&self, expression: &Expression, scope: &Scope<'_>) -> Vec<u32> {
+    fn values(&self, expression: &Expression, scope: &Scope<'_>) -> Reading<Vec<u32>> {
         let values = |expression: &Expression| self.values(expression, scope);
-        let both = |left: &Expression, right: &Expression| -> Vec<(u32, u32)> {
-            let right = values(right);
-            values(left).into_iter().flat_map(|left| right.iter().map(move |&right| (left, right))).collect()
-        };
         let mut found: Vec<u32> = match expression {
             Expression::Value(value, _) => vec![*value],
             Expression::Any(kind) => self.every(*kind),
-            Expression::Read(slot) => self.read(*slot, scope.procedure, scope.shared, scope.locals),
+            Expression::Read(slot) => self.read(*slot, scope.procedure, scope.shared, scope.locals)?,
             Expression::New(slot) => {
                 let (shared, locals) = scope.new.unwrap_or((scope.shared, scope.locals));
-                self.read(*slot, scope.procedure, shared, locals)
+                self.read(*slot, scope.procedure, shared, locals)?
             }
-            Expression::Not(operand) => values(operand).into_iter().map(|value| 1 - value).collect(),
+            Expression::Not(operand) => values(operand)?.into_iter().map(|value| 1 - value).collect(),
             Expression::Binary(operator, left, right) => {
-                both(left, right).into_iter().map(|(left, right)| u32::from(apply(*operator, left, right))).collect()
+                let left = values(left)?;
+                // The right operand is looked at if some value of the left one leaves something open.
+                let right = if left.iter().all(|&left| decided(*operator, left)) { vec![0] } else { values(right)? };
+                let pairs = left.iter().flat_map(|&left| right.iter().map(move |&right| (left, right)));
+                pairs.map(|(left, right)| u32::from(apply(*operator, left, right))).collect()
             }
             Expression::Choice(condition, then, otherwise) => {
-                let branches = values(condition).into_iter().map(|value| if value == 1 { then } else { otherwise });
-                branches.flat_map(|branch| values(branch)).collect()
+                let branches = values(condition)?.into_iter().map(|value| if value == 1 { then } else { otherwise });
+                branches.map(|branch| values(branch)).collect::<Reading<Vec<_>>>()?.concat()
             }
             Expression::Choose(positive, negative) => {
-                let choose = |pair: (u32, u32)| match pair {
-                    (1, _) => vec![1],
-                    (_, 1) => vec![0],
-                    _ => vec![0, 1],
-                };
-                both(positive, negative).into_iter().flat_map(choose).collect()
+                let positive = values(positive)?;
+                let negative = if positive == [1] { vec![0] } else { values(negative)? };
+                let pairs = positive.iter().flat_map(|&one| negative.iter().map(move |&other| (one, other)));
+                pairs.flat_map(|pair| chosen(pair).iter().copied()).collect()
             }
         };
         found.sort_unstable();
         found.dedup();
-        found
+        Ok(found)
     }
 }
 
 /// The effect without the values that are not kept.
 fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
     match &mut effect {
-        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
+        Effect::Become(frame) | Effect::Wake(frame) | Effect::Fail(frame) => keep.forget(frame),
         Effect::Call { caller, callee } => {
             keep.forget(caller);
             keep.forget(callee);
@@ -356,7 +427,7 @@ fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
             keep.forget(next);
             started.iter_mut().for_each(|frame| keep.forget(frame));
         }
-        Effect::Return(_) | Effect::End | Effect::Fail => {}
+        Effect::Return(_) | Effect::End => {}
     }
     effect
 }
@@ -383,12 +454,14 @@ impl Step<'_, '_> {
         Scope { procedure: self.frame.procedure, shared: self.shared, locals: &self.frame.locals, new: None }
     }
 
-    fn values(&self, expressions: &[Expression]) -> Vec<Vec<u32>> {
+    fn values(&self, expressions: &[Expression]) -> Reading<Vec<Vec<u32>>> {
         expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
     }
 
-    fn may(&self, condition: &Expression, value: u32) -> bool {
-        self.runner.values(condition, &self.scope()).contains(&value)
+    /// Whether a condition may hold, and whether it may not.
+    fn may(&self, condition: &Expression) -> Reading<(bool, bool)> {
+        let values = self.runner.values(condition, &self.scope())?;
+        Ok((values.contains(&1), values.contains(&0)))
     }
 
     /// The frame when it goes on at a position.
@@ -396,52 +469,48 @@ impl Step<'_, '_> {
         Frame { position, ..self.frame.clone() }
     }
 
-    fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+    fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
         let (runner, procedure) = (self.runner, self.frame.procedure);
         let position = runner.first_of(procedure, self.frame.position);
         let next = runner.following(procedure, position);
-        let Some(action) = runner.action(procedure, position) else { return self.leave(&[], found) };
+        let Some(action) = runner.action(procedure, position) else {
+            self.leave(&[], found);
+            return Ok(());
+        };
         let mut changed = |shared: Vec<Value>, frame: Frame| found(shared, Effect::Become(frame));
-        let mut go = |to: usize| changed(self.shared.to_vec(), self.at(to));
+        let mut go = |may: bool, to: usize| {
+            if may {
+                changed(self.shared.to_vec(), self.at(to));
+            }
+        };
         let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
         match action {
-            Action::Skip => go(next),
-            Action::Goto(targets) => targets.iter().for_each(|&to| go(to)),
-            Action::Assume(condition) | Action::Wait(condition) => {
-                if self.may(condition, 1) {
-                    go(next);
-                }
-            }
+            Action::Skip => go(true, next),
+            Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to)),
+            Action::Assume(condition) | Action::Wait(condition) => go(self.may(condition)?.0, next),
             Action::Assert(condition) => {
-                if self.may(condition, 1) {
-                    go(next);
-                }
-                if self.may(condition, 0) {
-                    found(self.shared.to_vec(), Effect::Fail);
+                let (holds, fails) = self.may(condition)?;
+                go(holds, next);
+                if fails {
+                    found(self.shared.to_vec(), Effect::Fail(self.frame.clone()));
                 }
             }
             Action::If(condition, then, otherwise) => {
-                if self.may(condition, 1) {
-                    go(first(then, next));
-                }
-                if self.may(condition, 0) {
-                    go(first(otherwise, next));
-                }
+                let (holds, fails) = self.may(condition)?;
+                go(holds, first(then, next));
+                go(fails, first(otherwise, next));
             }
             Action::While(condition, body) => {
-                if self.may(condition, 1) {
-                    go(first(body, position));
-                }
-                if self.may(condition, 0) {
-                    go(next);
-                }
+                let (holds, fails) = self.may(condition)?;
+                go(holds, first(body, position));
+                go(fails, next);
             }
-            Action::Atomic(_) => go(next), // It is empty: the first statement of another one stands for it.
+            Action::Atomic(_) => go(true, next), // It is empty: the first statement of another one stands for it.
             Action::Assign { targets, values, constraint: None } => {
-                self.store(targets, &self.values(values), next, &mut changed);
+                self.store(targets, &self.values(values)?, next, &mut changed);
             }
             Action::Assign { targets, values, constraint: Some(constraint) } => {
-                self.store_constrained(targets, &self.values(values), constraint, next, &mut changed);
+                self.store_constrained(targets, &self.values(values)?, constraint, next, &mut changed)?;
             }
             Action::Dead(slots) => {
                 let any = |slot: &Slot| runner.every(runner.program.variable(procedure, *slot).kind);
@@ -449,32 +518,31 @@ impl Step<'_, '_> {
                 self.store(&targets, &values, next, &mut changed);
             }
             Action::Lock(slot) => {
-                if self.may(&Expression::Read(*slot), 0) {
+                if self.may(&Expression::Read(*slot))?.1 {
                     self.store(&[Some(*slot)], &[vec![1]], next, &mut changed);
                 }
             }
             Action::Unlock(slot) => self.store(&[Some(*slot)], &[vec![0]], next, &mut changed),
             Action::AtomicBegin | Action::AtomicEnd => {
                 let insists = *action == Action::AtomicBegin;
-                found(self.shared.to_vec(), Effect::Become(Frame { insists, ..self.at(next) }));
+                changed(self.shared.to_vec(), Frame { insists, ..self.at(next) });
             }
             Action::Call { targets, procedure: called, arguments } => {
-                self.call(targets, *called, arguments, position, found);
+                self.call(targets, *called, &self.values(arguments)?, position, found);
             }
-            Action::Return(values) => self.leave(&self.values(values), found),
+            Action::Return(values) => self.leave(&self.values(values)?, found),
             Action::Start { procedure: started, arguments, count } => {
-                self.start(*started, arguments, *count, next, found);
+                self.start(*started, &self.values(arguments)?, *count, next, found);
             }
             Action::StartAt(to) => {
                 let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };
                 found(self.shared.to_vec(), Effect::Start { next: self.at(next), started: vec![first] });
             }
             Action::EndThread => found(self.shared.to_vec(), Effect::End),
-            Action::Sleep => {
-                found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Asleep, ..self.at(next) }));
-            }
+            Action::Sleep => changed(self.shared.to_vec(), Frame { stage: Stage::Asleep, ..self.at(next) }),
             Action::Broadcast => found(self.shared.to_vec(), Effect::Wake(self.at(next))),
         }
+        Ok(())
     }
 
     /// Stores values, each of which may be one of several, and goes on at a position.
@@ -498,25 +566,31 @@ impl Step<'_, '_> {
         constraint: &Expression,
         next: usize,
         found: &mut dyn FnMut(Vec<Value>, Frame),
-    ) {
+    ) -> Reading<()> {
         let (slots, values) = stored(targets, values);
+        let mut unset = Ok(());
         product(&values, self.keep, &mut |values| {
             let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            slots.iter().zip(values).for_each(|(slot, value)| put(*slot, Some(*value), &mut shared, &mut frame));
+            slots.iter().zip(values).for_each(|(slot, &value)| put(*slot, Value::Known(value), &mut shared, &mut frame));
             let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
-            if self.runner.values(constraint, &scope).contains(&1) {
-                let values: Vec<_> = values.iter().map(|&value| vec![value]).collect();
-                let targets: Vec<_> = slots.iter().map(|&slot| Some(slot)).collect();
-                self.store(&targets, &values, next, found);
+            match self.runner.values(constraint, &scope) {
+                Ok(holds) if holds.contains(&1) => {
+                    let values: Vec<_> = values.iter().map(|&value| vec![value]).collect();
+                    let targets: Vec<_> = slots.iter().map(|&slot| Some(slot)).collect();
+                    self.store(&targets, &values, next, found);
+                }
+                Ok(_) => {}
+                Err(slot) => unset = Err(slot),
             }
         });
+        unset
     }
 
     fn call(
         &self,
         targets: &[Place],
         called: usize,
-        arguments: &[Expression],
+        arguments: &[Vec<u32>],
         position: usize,
         found: &mut dyn FnMut(Vec<Value>, Effect),
     ) {
@@ -529,7 +603,7 @@ impl Step<'_, '_> {
             }
         };
         let under = self.frame.under || self.runner.is_inside(procedure, position);
-        for first in self.runner.first_frames(called, &self.values(arguments), self.keep) {
+        for first in self.runner.first_frames(called, arguments, self.keep) {
             let callee = Frame { root: false, under, insists: self.frame.insists, ..first };
             found(self.shared.to_vec(), Effect::Call { caller: caller.clone(), callee });
         }
@@ -543,16 +617,16 @@ impl Step<'_, '_> {
         found(self.shared.to_vec(), effect);
     }
 
-    /// Arguments are evaluated once; each of the new threads chooses the values of its other variables.
+    /// Arguments are evaluated once for all of the new threads.
     fn start(
         &self,
         started: usize,
-        arguments: &[Expression],
+        arguments: &[Vec<u32>],
         count: u32,
         next: usize,
         found: &mut dyn FnMut(Vec<Value>, Effect),
     ) {
-        product(&self.values(arguments), self.keep, &mut |arguments| {
+        product(arguments, self.keep, &mut |arguments| {
             let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
             let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
             product(&choices, self.keep, &mut |started| {

@@ -73,7 +73,8 @@ pub(super) fn is_at_start(runner: &Runner<'_>, legend: &Legend, state: &State) -
 
 /// Whether values agree, where both are known.
 pub(super) fn agree(one: &[Value], other: &[Value]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
+    let open = |value: &Value| *value == Value::Forgotten;
+    one.iter().zip(other).all(|(one, other)| open(one) || open(other) || one == other)
 }
 
 fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) -> bool {
@@ -81,18 +82,15 @@ fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) ->
         return false;
     }
     let procedure = frame.procedure;
-    let same = match (found.stage, frame.calling) {
+    let same = match (found.stage, frame.stage) {
         // One that the model lets sleep may be awake: it need not move.
-        (Stage::Running, false) if top => {
+        (Stage::Running, Stage::Running | Stage::Asleep) if top => {
             runner.first_of(procedure, found.position) == runner.first_of(procedure, frame.position)
         }
-        (Stage::Asleep, false) if top => frame.asleep && found.position == frame.position,
-        (Stage::Storing, true) if !top => found.position == frame.position,
-        // The model's frame is at the call, or already where it goes on.
-        (Stage::Waiting, true) if !top => {
-            found.position == runner.following(procedure, runner.first_of(procedure, frame.position))
-        }
-        (Stage::Waiting, false) if !top => found.position == frame.position,
+        (Stage::Asleep, Stage::Asleep) if top => found.position == frame.position,
+        (Stage::Storing, Stage::Storing) if !top => found.position == frame.position,
+        // The model's frame waits, or is already where it goes on.
+        (Stage::Waiting, Stage::Waiting | Stage::Running) if !top => found.position == frame.position,
         _ => false,
     };
     same && agree(&frame.locals, &found.locals)

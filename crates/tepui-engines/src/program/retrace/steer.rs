@@ -6,30 +6,31 @@ use tepui_model::program::{DEADLOCK, Slot};
 
 use super::goal::agree;
 use super::{Execution, Lost, Way};
-use crate::program::table::{Legend, THREAD_LIMIT};
+use crate::program::table::THREAD_LIMIT;
+use crate::program::variables::Kept;
 
 /// What the model forgets is left open.
 pub(super) struct Forgetting<'l> {
-    pub(super) legend: &'l Legend,
+    pub(super) kept: &'l Kept,
 }
 
 impl Keep for Forgetting<'_> {
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
-        let forgotten = match slot {
-            Slot::Shared(number) => self.legend.forgets(number),
-            Slot::Local(number) => self.legend.forgets_local(procedure, position, number),
+        let kept = match slot {
+            Slot::Shared(number) => self.kept.shared.contains(number),
+            Slot::Local(number) => self.kept.at[procedure][position].contains(number),
         };
-        if forgotten { vec![None] } else { values.into_iter().map(Some).collect() }
+        if kept { values.into_iter().map(Value::Known).collect() } else { vec![Value::Forgotten] }
     }
 
     fn forget(&self, frame: &mut Frame) {
-        for number in 0..frame.locals.len() {
-            let forgotten = match frame.stage {
-                Stage::Storing => self.legend.forgets_during(frame.procedure, frame.position, number),
-                _ => self.legend.forgets_local(frame.procedure, frame.position, number),
-            };
-            if forgotten {
-                frame.locals[number] = None;
+        let kept = match frame.stage {
+            Stage::Storing => &self.kept.during[frame.procedure][frame.position],
+            _ => &self.kept.at[frame.procedure][frame.position],
+        };
+        for (number, value) in frame.locals.iter_mut().enumerate() {
+            if !kept.contains(number) {
+                *value = Value::Forgotten;
             }
         }
     }
@@ -42,7 +43,7 @@ struct Steer<'s> {
 
 impl Keep for Steer<'_> {
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
-        let mut wanted: Vec<Value> = match slot {
+        let wanted: Vec<Value> = match slot {
             Slot::Shared(number) => vec![self.goal.shared[number]],
             Slot::Local(number) => {
                 let frames = self.goal.threads.iter().flatten();
@@ -50,12 +51,14 @@ impl Keep for Steer<'_> {
                 here.map(|frame| frame.locals[number]).collect()
             }
         };
-        wanted.sort_unstable();
-        wanted.dedup();
-        let open = wanted.is_empty() || wanted.contains(&None);
+        let open = wanted.is_empty() || wanted.contains(&Value::Forgotten);
         let first = values.first().copied().filter(|_| open);
-        let chosen = values.into_iter().filter(|value| Some(*value) == first || wanted.contains(&Some(*value)));
-        chosen.map(Some).collect()
+        let wanted = |value: &u32| Some(*value) == first || wanted.contains(&Value::Known(*value));
+        values.into_iter().filter(wanted).map(Value::Known).collect()
+    }
+
+    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
+        Value::Unset
     }
 
     fn forget(&self, _: &mut Frame) {}
@@ -88,7 +91,7 @@ pub(super) fn execution(
     let program = runner.program();
     let label = runner.reached(&state).iter().any(|&label| program.unreachable[label].label == property);
     let violated = match property {
-        DEADLOCK => runner.stuck(&state),
+        DEADLOCK => runner.stuck(&state).is_some(),
         THREAD_LIMIT => way.full,
         _ if label => true,
         _ => {
@@ -98,10 +101,44 @@ pub(super) fn execution(
             fails
         }
     };
+    if property == DEADLOCK
+        && let Some(stuck) = runner.stuck(&state)
+    {
+        for (number, value) in stuck.shared.iter().enumerate().filter(|(number, _)| state.shared[*number] == Value::Unset) {
+            set_before(&mut start, &mut steps, number, *value, usize::MAX);
+        }
+    }
+    choose_at_start(runner, &mut start, &mut steps);
     match violated {
         true => Ok(Execution { start, steps }),
         false => Err(Lost::Refused(format!("the program does not violate {property} there"))),
     }
+}
+
+/// Variables that have no value until somebody reads them have the one that is read from the start. One that is written
+/// before it is read has none.
+fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, Step)]) {
+    for number in (0..start.shared.len()).filter(|&number| start.shared[number] == Value::Unset).collect::<Vec<_>>() {
+        let Some(end) = steps.iter().position(|(_, step)| step.after.shared[number] != Value::Unset) else { continue };
+        let before = end.checked_sub(1).map_or(&*start, |before| &steps[before].1.after);
+        let (thread, taken) = &steps[end];
+        let leads = |value: &u32| {
+            let mut before = before.clone();
+            before.shared[number] = Value::Known(*value);
+            runner.steps_of(&before, *thread).contains(taken)
+        };
+        let values = runner.program().values(runner.program().shared[number].kind);
+        let fitting: Vec<_> = (0..values).filter(leads).collect();
+        if let Some(&value) = fitting.first().filter(|_| fitting.len() < values as usize) {
+            set_before(start, steps, number, Value::Known(value), end);
+        }
+    }
+}
+
+/// Gives a shared variable a value at the start and after the first few steps.
+fn set_before(start: &mut State, steps: &mut [(usize, Step)], number: usize, value: Value, end: usize) {
+    start.shared[number] = value;
+    steps.iter_mut().take(end).for_each(|(_, step)| step.after.shared[number] = value);
 }
 
 /// The step that fails an assertion.

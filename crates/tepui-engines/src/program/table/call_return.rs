@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::{Compiled, Point};
+use crate::program::layout::Head;
 
 /// Which call-return relation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,26 +37,28 @@ impl Compiled {
         threads
             .map(|(thread, &kind)| {
                 let points = &self.legend.points[kind];
-                let point = |symbol: Symbol| &points[symbol.0 as usize - 1];
-                let mut waiting: FxHashMap<u32, FxHashSet<Symbol>> = FxHashMap::default();
+                let head = |point: &Point| Head(self.legend.tables.frames.get(point.frame)[0]);
+                let of = |symbol: Symbol| head(&points[symbol.0 as usize - 1]);
+                let mut waiting: FxHashMap<usize, FxHashSet<Symbol>> = FxHashMap::default();
                 for rule in &thread.rules {
                     if let Action::Push { top, below } = rule.action
                         && !below.is_bottom()
                     {
-                        waiting.entry(point(top).procedure).or_default().insert(below);
+                        waiting.entry(of(top).procedure()).or_default().insert(below);
                     }
                 }
                 if relation == CallReturn::Plain {
-                    let place = |point: &Point| (point.procedure, point.position, point.stage, point.root);
+                    // Where a frame stands, whatever the values of its variables.
+                    let place = |point: &Point| (head(point), point.doing);
                     for frames in waiting.values_mut() {
-                        let places: FxHashSet<_> = frames.iter().map(|&frame| place(point(frame))).collect();
+                        let places: FxHashSet<_> = frames.iter().map(|&frame| place(&points[frame.0 as usize - 1])).collect();
                         let all = (1..).map(Symbol).zip(points).filter(|(_, point)| places.contains(&place(point)));
                         frames.extend(all.map(|(symbol, _)| symbol).collect::<Vec<_>>());
                     }
                 }
                 let mut pairs = Vec::new();
-                for (symbol, point) in (1..).map(Symbol).zip(points).filter(|(_, point)| !point.root) {
-                    pairs.extend(waiting.get(&point.procedure).into_iter().flatten().map(|&frame| (symbol, frame)));
+                for (symbol, head) in (1..).map(Symbol).zip(points.iter().map(head)).filter(|(_, head)| !head.is_root()) {
+                    pairs.extend(waiting.get(&head.procedure()).into_iter().flatten().map(|&frame| (symbol, frame)));
                 }
                 pairs.sort_unstable();
                 pairs

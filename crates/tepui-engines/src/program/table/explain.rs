@@ -2,23 +2,24 @@
 
 use tepui_model::program::Program;
 
-use super::setup::Setup;
-use super::steps::Steps;
-use super::{Options, Point, Stage, Uncompiled};
+use super::{Options, Uncompiled};
+use crate::program::Face;
+use crate::program::code::Code;
+use crate::program::local_steps::Passed;
 
 /// What is said of a program as a whole, and of each statement.
-pub struct Explained<'p> {
+pub struct Explained {
     /// Which threads there are, and what they start with.
     pub head: Vec<String>,
-    steps: Steps<'p>,
+    code: Code,
 }
 
 /// Remarks on a program: which threads there are, which variables are kept where, which steps are not seen.
-pub fn explain(program: &Program, options: Options) -> Result<Explained<'_>, Uncompiled> {
-    let steps = Steps::new(program, options, &|| false)?;
+pub fn explain(program: &Program, options: Options) -> Result<Explained, Uncompiled> {
+    let code = Code::new(program, options, Face::Composed).map_err(|why| Uncompiled::Unsupported(why.0))?;
     let mut head: Vec<String> = Vec::new();
-    let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
-    head.push(match &setup {
+    let setup = &code.setup;
+    head.push(match setup {
         Some(setup) => {
             let main = setup.main.map(|_| program.main);
             let all = main.into_iter().chain(setup.started.iter().map(|(procedure, _)| *procedure));
@@ -32,48 +33,30 @@ pub fn explain(program: &Program, options: Options) -> Result<Explained<'_>, Unc
         let value = value.map_or("*".to_owned(), |value| program.value_name(variable.kind, value));
         head.push(format!("at the start, {} is {value}", variable.name));
     }
-    let forgotten: Vec<_> = (steps.shared.meaning(0, steps.kept.shared).iter().zip(&program.shared))
-        .filter(|(kept, _)| kept.is_none())
-        .map(|(_, variable)| variable.name.as_str())
-        .collect();
+    let forgotten = program.shared.iter().enumerate().filter(|(number, _)| !code.kept.shared.contains(*number));
+    let forgotten: Vec<_> = forgotten.map(|(_, variable)| variable.name.as_str()).collect();
     if !forgotten.is_empty() {
         head.push(format!("nothing depends on {}", forgotten.join(", ")));
     }
-    Ok(Explained { head, steps })
+    Ok(Explained { head, code })
 }
 
-impl Explained<'_> {
+impl Explained {
     /// What is said of the statement at a position of a procedure.
     pub fn remark(&self, procedure: usize, position: usize) -> String {
-        remark(&self.steps, procedure, position)
+        remark(&self.code, procedure, position)
     }
 }
 
-fn remark(steps: &Steps<'_>, number: usize, position: usize) -> String {
-    let procedure = &steps.program.procedures[number];
-    let kept = steps.locals[number].meaning(0, steps.kept.at[number][position]);
-    let kept: Vec<_> = (procedure.locals.iter().zip(kept))
-        .filter(|(_, kept)| kept.is_some())
-        .map(|(variable, _)| variable.name.as_str())
-        .collect();
-    let inside = steps.flows[number].atomics(position).next().is_some();
-    let point = Point {
-        procedure: number as u32,
-        position: position as u32,
-        locals: 0,
-        root: true,
-        under: false,
-        within: inside,
-        insists: false,
-        stage: Stage::Running,
-    };
-    let block = steps.flows[number].atomics(position).next();
-    let first = block.is_some_and(|block| steps.first_of(number, block) == position);
-    let unseen = match (steps.options.reduce && !steps.options.keep_steps, inside) {
-        (false, _) => false,
-        (true, true) => !first && steps.goes_on_inside(&point),
-        (true, false) => steps.goes_on_alone(&point),
-    };
+fn remark(code: &Code, number: usize, position: usize) -> String {
+    let procedure = &code.program.procedures[number];
+    let kept: Vec<_> =
+        code.kept.at[number][position].iter().map(|local| procedure.locals[local].name.as_str()).collect();
+    let instruction = &code.procedures[number].instructions[position];
+    // An atomic block is entered with its first statement, which is a step of its own.
+    let instructions = &code.procedures[number].instructions;
+    let enters = instructions.iter().any(|other| other.at == position && !other.inside && instruction.inside);
+    let unseen = !enters && instruction.passed[usize::from(instruction.inside)] != Passed::Never;
     let keeps = (!procedure.locals.is_empty()).then(|| match kept.as_slice() {
         [] => "keeps nothing".to_owned(),
         names => format!("keeps {}", names.join(", ")),

@@ -1,24 +1,24 @@
 //! What the numbers of a compiled model mean in terms of the program.
 
-use tepui_model::program::step;
+use tepui_model::program::step::{self, Value};
 use tepui_model::pushdown::{Shared, Symbol};
 
-use super::layout::{Layout, Values};
-use super::{Global, Mode, Point, Stage};
+use super::raw::Tables;
+use super::{Doing, Global, Mode, Point};
+use crate::program::layout::{Field, Head, Stage};
+use crate::program::variables::{Kept, Variables};
 
 /// What the shared states and symbols of a compiled model mean.
 #[derive(Clone, Debug)]
 pub struct Legend {
     pub(super) globals: Vec<Global>,
-    pub(super) shared: (Layout, Values),
+    pub(super) tables: Tables,
     /// For each kind of thread its points.
     pub(super) points: Vec<Vec<Point>>,
+    pub(super) shared: Vec<Field>,
     /// For each procedure.
-    pub(super) locals: Vec<Layout>,
-    pub(super) kept: Vec<Vec<Values>>,
-    pub(super) during: Vec<Vec<Values>>,
-    /// For each procedure and position of a call whose results nobody stores, where it goes on.
-    pub(super) stores: Vec<Vec<Option<usize>>>,
+    pub(super) locals: Vec<Vec<Field>>,
+    pub(super) kept: Kept,
     /// The kind of each thread.
     pub(super) threads: Vec<usize>,
     /// Whether threads are created while others run.
@@ -40,8 +40,8 @@ pub enum Phase {
     Stuck,
 }
 
-/// The values of variables; none, if a value is not kept, since nothing depends on it.
-pub type Meaning = Vec<Option<u32>>;
+/// The values of variables. Those that are not kept, since nothing depends on them, are forgotten.
+pub type Meaning = Vec<Value>;
 
 /// What a symbol means.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,10 +54,8 @@ pub struct Frame {
     pub locals: Meaning,
     /// Whether an assertion has failed there.
     pub failed: bool,
-    /// Whether the thread sleeps.
-    pub asleep: bool,
-    /// Whether it waits for a procedure that it has called.
-    pub calling: bool,
+    /// What it does.
+    pub stage: step::Stage,
 }
 
 impl Legend {
@@ -74,112 +72,110 @@ impl Legend {
     /// What is going on in a shared state.
     pub fn phase(&self, shared: Shared) -> Phase {
         match self.globals[shared.0 as usize].mode {
-            Mode::Calm | Mode::Atomic => Phase::Open,
+            Mode::Open => Phase::Open,
             Mode::Full => Phase::Full,
             Mode::Stuck => Phase::Stuck,
             Mode::Returned(..)
             | Mode::Starting { .. }
-            | Mode::Waking(_)
+            | Mode::Waking
             | Mode::Refusing { .. }
             | Mode::Ending
-            | Mode::Probing(_)
-            | Mode::Begin => Phase::Between,
+            | Mode::Probing(_) => Phase::Between,
         }
     }
 
     /// The values of the shared variables.
     pub fn shared(&self, shared: Shared) -> Meaning {
-        let (layout, kept) = &self.shared;
-        let global = self.globals[shared.0 as usize];
-        // Before the start no variable has a value.
-        let kept = if global.mode == Mode::Begin { 0 } else { *kept };
-        layout.meaning(global.shared, kept)
+        let row = self.tables.rows.get(self.globals[shared.0 as usize].shared);
+        meaning(&self.shared, row, &self.kept.shared)
     }
 
     /// What a symbol of a thread means; none, if it is not about the program.
     pub fn frame(&self, thread: usize, symbol: Symbol) -> Option<Frame> {
-        let point = *self.points[self.threads[thread]].get((symbol.0 as usize).checked_sub(1)?)?;
-        let (procedure, position) = (point.procedure as usize, point.position as usize);
-        let kept = match point.stage {
-            Stage::Begin | Stage::Probed => return None,
-            Stage::Failed => 0,
-            Stage::Calling => self.during[procedure][position],
-            Stage::Running | Stage::Asleep | Stage::Waking => self.kept[procedure][position],
+        let point = self.point(thread, symbol).filter(|point| point.doing != Doing::Probed)?;
+        let words = self.tables.frames.get(point.frame);
+        let head = Head(words[0]);
+        let (procedure, position) = (head.procedure(), head.position());
+        let none = Variables::default();
+        let kept = match head.stage() {
+            Stage::Failed => &none,
+            Stage::Storing => &self.kept.during[procedure][position],
+            _ => &self.kept.at[procedure][position],
         };
         Some(Frame {
             procedure,
             position,
-            locals: self.locals[procedure].meaning(point.locals, kept),
-            failed: point.stage == Stage::Failed,
-            asleep: point.stage == Stage::Asleep,
-            calling: point.stage == Stage::Calling,
+            locals: meaning(&self.locals[procedure], words, kept),
+            failed: head.stage() == Stage::Failed,
+            stage: match head.stage() {
+                Stage::Asleep => step::Stage::Asleep,
+                Stage::Storing => step::Stage::Storing,
+                Stage::Waiting => step::Stage::Waiting,
+                Stage::Running | Stage::Failed | Stage::Full => step::Stage::Running,
+            },
         })
     }
 
     /// The frame of the program that a symbol stands for on top of a stack; none, if the model is in the middle of
     /// something there.
     pub fn on_top(&self, thread: usize, symbol: Symbol) -> Option<step::Frame> {
-        let point = self.point(thread, symbol)?;
-        let stage = match point.stage {
+        let point = self.point(thread, symbol).filter(|point| point.doing == Doing::Plain)?;
+        let words = self.tables.frames.get(point.frame);
+        let stage = match Head(words[0]).stage() {
             Stage::Running => step::Stage::Running,
             Stage::Asleep => step::Stage::Asleep,
-            Stage::Calling | Stage::Waking | Stage::Failed | Stage::Begin | Stage::Probed => return None,
+            Stage::Storing | Stage::Waiting | Stage::Failed | Stage::Full => return None,
         };
-        Some(self.source_frame(point, point.position as usize, stage, point.insists))
+        Some(self.source_frame(words, stage))
     }
 
     /// The frame of the program that a symbol stands for below others: it waits for a procedure that it has called.
     pub fn below(&self, thread: usize, symbol: Symbol) -> Option<step::Frame> {
-        let point = self.point(thread, symbol)?;
-        let position = point.position as usize;
-        match point.stage {
+        let point = self.point(thread, symbol).filter(|point| point.doing == Doing::Plain)?;
+        let words = self.tables.frames.get(point.frame);
+        let stage = match Head(words[0]).stage() {
             // The frame is already where it goes on.
-            Stage::Running => Some(self.source_frame(point, position, step::Stage::Waiting, false)),
-            Stage::Calling => {
-                let next = self.stores[point.procedure as usize][position];
-                Some(match next {
-                    None => self.source_frame(point, position, step::Stage::Storing, false),
-                    Some(next) => self.source_frame(point, next, step::Stage::Waiting, false),
-                })
-            }
-            _ => None,
-        }
+            Stage::Running | Stage::Waiting => step::Stage::Waiting,
+            Stage::Storing => step::Stage::Storing,
+            Stage::Asleep | Stage::Failed | Stage::Full => return None,
+        };
+        Some(self.source_frame(words, stage))
     }
 
-    fn point(&self, thread: usize, symbol: Symbol) -> Option<&Point> {
-        self.points[self.threads[thread]].get((symbol.0 as usize).checked_sub(1)?)
+    fn point(&self, thread: usize, symbol: Symbol) -> Option<Point> {
+        self.points[self.threads[thread]].get((symbol.0 as usize).checked_sub(1)?).copied()
     }
 
-    fn source_frame(&self, point: &Point, position: usize, stage: step::Stage, insists: bool) -> step::Frame {
-        let procedure = point.procedure as usize;
+    fn source_frame(&self, words: &[u64], stage: step::Stage) -> step::Frame {
+        let head = Head(words[0]);
+        let (procedure, position) = (head.procedure(), head.position());
+        let waits = matches!(stage, step::Stage::Storing | step::Stage::Waiting);
         let kept = match stage {
-            step::Stage::Storing => self.during[procedure][position],
-            _ => self.kept[procedure][position],
+            step::Stage::Storing => &self.kept.during[procedure][position],
+            _ => &self.kept.at[procedure][position],
         };
         step::Frame {
             procedure,
             position,
-            locals: self.locals[procedure].meaning(point.locals, kept),
+            locals: meaning(&self.locals[procedure], words, kept),
             stage,
-            root: point.root,
-            under: point.under,
-            insists,
+            root: head.is_root(),
+            under: head.is_under(),
+            insists: head.insists() && !waits,
         }
     }
 
-    /// Whether nothing is known of a variable since nothing depends on it.
-    pub fn forgets(&self, number: usize) -> bool {
-        let (layout, kept) = &self.shared;
-        layout.mask(std::iter::once(number)) & !kept != 0
+    /// Which values are kept.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
     }
+}
 
-    /// Whether nothing is known of a local variable while a frame waits at a position for results that it stores.
-    pub fn forgets_during(&self, procedure: usize, position: usize, number: usize) -> bool {
-        self.locals[procedure].mask(std::iter::once(number)) & !self.during[procedure][position] != 0
-    }
-
-    /// Whether nothing is known of a local variable at a position.
-    pub fn forgets_local(&self, procedure: usize, position: usize, number: usize) -> bool {
-        self.locals[procedure].mask(std::iter::once(number)) & !self.kept[procedure][position] != 0
-    }
+/// The values in a row of words, as far as they are kept.
+pub(in crate::program) fn meaning(fields: &[Field], row: &[u64], kept: &Variables) -> Meaning {
+    let value = |(number, field): (usize, &Field)| match kept.contains(number) {
+        true => field.value(row).map_or(Value::Unset, Value::Known),
+        false => Value::Forgotten,
+    };
+    fields.iter().enumerate().map(value).collect()
 }

@@ -26,14 +26,10 @@
 
 mod call_return;
 mod explain;
-mod layout;
 mod legend;
-mod local_steps;
 mod model;
 mod pairs;
-mod setup;
-mod steps;
-mod variables;
+mod raw;
 
 use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
@@ -41,30 +37,28 @@ use tepui_model::pushdown::Model;
 pub use call_return::CallReturn;
 pub use explain::{Explained, explain};
 pub use legend::{Frame, Legend, Meaning, Phase};
+pub(super) use raw::tells_always;
 pub use tepui_model::program::THREAD_LIMIT;
 
-use layout::Values;
+use super::setup::Setup;
+pub use super::Options;
 use pairs::Exploration;
-use setup::Setup;
-use steps::Steps;
+use raw::Steps;
 
 /// What is going on besides the shared variables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Mode {
-    /// Nothing.
-    Calm,
-    /// Some thread is in an atomic section.
-    Atomic,
-    /// A procedure has returned these results, and whether its thread insists on not being interrupted.
-    Returned(Values, bool),
-    /// So many threads are to be started at a point, whether the values of local variables other than parameters are
-    /// still to be chosen, and whether the starter is in an atomic section.
-    Starting { first: Point, fresh: bool, count: u32, atomic: bool },
-    /// A broadcast, and whether its thread is in an atomic section.
-    Waking(bool),
-    /// A procedure cannot return to the frame below, whatever it returns; so many threads have found before that they
-    /// cannot move, and whether this one is in an atomic section.
-    Refusing { callee: Point, count: u32, atomic: bool },
+    /// Nothing: threads take steps.
+    Open,
+    /// A procedure has returned these values, and whether its thread insists on not being interrupted.
+    Returned(u32, bool),
+    /// So many threads are to be started with a frame.
+    Starting { first: u32, count: u32 },
+    /// A broadcast.
+    Waking,
+    /// A procedure, whose frame is given, cannot return to the frame below, whatever it returns; so many threads have found
+    /// before that they cannot move.
+    Refusing { callee: u32, count: u32 },
     /// A thread ends with all its frames.
     Ending,
     /// A thread is to be started, and there is no place for it.
@@ -73,42 +67,23 @@ enum Mode {
     Probing(u32),
     /// No thread can move.
     Stuck,
-    /// Variables have no value yet.
-    Begin,
 }
 
 /// A stack symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Point {
-    procedure: u32,
-    position: u32,
-    locals: Values,
-    /// Whether it is the first procedure of its thread.
-    root: bool,
-    /// Whether it was called from an atomic block.
-    under: bool,
-    /// Whether it is inside an atomic block of its own.
-    within: bool,
-    /// Whether its thread is between the beginning and the end of an atomic section.
-    insists: bool,
-    stage: Stage,
+    /// The number of its frame.
+    frame: u32,
+    doing: Doing,
 }
 
-/// What a frame does.
+/// What a thread does besides what its frame says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Stage {
-    /// It runs.
-    Running,
-    /// It waits for a procedure that it has called.
-    Calling,
-    /// It sleeps.
-    Asleep,
+enum Doing {
+    /// Nothing.
+    Plain,
     /// It wakes others.
     Waking,
-    /// An assertion has failed.
-    Failed,
-    /// The values of local variables are to be chosen.
-    Begin,
     /// It has found that it cannot move.
     Probed,
 }
@@ -116,7 +91,8 @@ enum Stage {
 /// A shared state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Global {
-    shared: Values,
+    /// The number of the shared row.
+    shared: u32,
     mode: Mode,
     /// How many threads have not ended, where threads are created.
     live: u32,
@@ -124,8 +100,8 @@ struct Global {
     asleep: u32,
 }
 
-/// The values of the shared variables after a step, and the mode.
-type Change = (Values, Mode);
+/// The shared row after a step, and the mode.
+type Change = (u32, Mode);
 
 /// What a step does to the stack.
 enum Effect {
@@ -156,27 +132,6 @@ impl std::fmt::Display for Uncompiled {
 
 impl std::error::Error for Uncompiled {}
 
-/// How to compile.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Places for threads at the same time, where threads are created.
-    pub places: usize,
-    /// Whether the model may be made smaller where no verdict depends on it.
-    pub reduce: bool,
-    /// Whether it is asked for deadlocks.
-    pub deadlock: bool,
-    /// Whether the values of dead local variables are kept, even if the model may be made smaller.
-    pub keep_dead: bool,
-    /// Whether every step is seen, even if the model may be made smaller.
-    pub keep_steps: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false }
-    }
-}
-
 /// A program as a pushdown system.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -191,15 +146,12 @@ pub struct Compiled {
 ///
 /// From time to time it is asked whether to stop.
 pub fn compile(program: &Program, options: Options, stop: &dyn Fn() -> bool) -> Result<Compiled, Uncompiled> {
-    let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
-    let mut program = program.clone();
-    if let Some(setup) = &setup {
-        program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
+    let steps = Steps::new(program, options)?;
+    let compiled = Exploration::new(&steps)?.run(stop)?;
+    match steps.overflows() {
+        true => Err(Uncompiled::TooLarge("an atomic section passes too many states".to_owned())),
+        false => Ok(compiled),
     }
-    let steps = Steps::new(&program, options, stop)?;
-    let compiled = Exploration::new(&steps, setup.as_ref())?.run(stop)?;
-    // Who is told to stop in the middle of a step leaves some of its results out.
-    if stop() { Err(Uncompiled::Stopped) } else { Ok(compiled) }
 }
 
 /// Whether threads are created while others run, so that their number is a bound.

@@ -1,13 +1,16 @@
 //! The model: threads with rules, properties, names for everything.
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::Goal;
+use tepui_model::program::{Goal, Variable};
 use tepui_model::pushdown::{Action, Model, Names, Pattern, Property, Rule, Shared, State, Symbol, Thread};
 
 use super::pairs::{Exploration, Threads};
-use super::{Compiled, Global, Legend, Mode, Point, Stage, THREAD_LIMIT, Uncompiled};
+use super::{Compiled, Doing, Global, Legend, Mode, Point, THREAD_LIMIT, Uncompiled};
+use crate::program::layout::{Field, Head, Stage};
+use crate::program::local_steps::stands;
+use crate::program::variables::Variables;
 
-impl Exploration<'_, '_> {
+impl Exploration<'_> {
     /// The model of what was found.
     pub(super) fn compiled(mut self) -> Result<Compiled, Uncompiled> {
         let thread_names = self.thread_names();
@@ -56,15 +59,14 @@ impl Exploration<'_, '_> {
     }
 
     fn legend(self) -> Legend {
-        let steps = self.steps;
+        let code = &self.steps.code;
         Legend {
             globals: self.globals.list,
-            shared: (steps.shared.clone(), steps.kept.shared),
+            tables: self.steps.tables.borrow().clone(),
             points: self.kinds.into_iter().map(|kind| kind.points.list).collect(),
-            locals: steps.locals.clone(),
-            kept: steps.kept.at.clone(),
-            during: steps.kept.during.clone(),
-            stores: steps.going_on(),
+            shared: code.shared.fields.clone(),
+            locals: code.procedures.iter().map(|procedure| procedure.layout.fields.clone()).collect(),
+            kept: code.kept.clone(),
             threads: self.threads,
             creates: self.creates,
             main: self.main,
@@ -76,7 +78,7 @@ impl Exploration<'_, '_> {
         let mut used: FxHashMap<&str, usize> = FxHashMap::default();
         let name = |&kind: &usize| match self.creates && kind > 0 {
             true => "thread",
-            false => self.steps.program.procedures[self.kinds[kind].procedure].name.as_str(),
+            false => self.steps.code.program.procedures[self.kinds[kind].procedure].name.as_str(),
         };
         let plain: Vec<_> = self.threads.iter().map(name).collect();
         let alone = |name: &str| name != "thread" && plain.iter().filter(|other| **other == name).count() == 1;
@@ -92,15 +94,17 @@ impl Exploration<'_, '_> {
     /// also where nothing can violate it; that some thread can move, if it is asked for; and that there are enough
     /// places, where that is in doubt.
     fn properties(&self) -> Vec<Property> {
-        const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep, Stage::Waking];
-        let count = self.threads.len();
+        const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep];
+        let (count, program) = (self.threads.len(), &self.steps.code.program);
         let patterns = |stages: &[Stage], (procedure, position): (usize, usize)| -> Vec<Pattern> {
             let mut found = Vec::new();
             for (thread, &kind) in self.threads.iter().enumerate() {
                 let stands = |point: &Point| {
-                    point.procedure as usize == procedure
-                        && stages.contains(&point.stage)
-                        && self.steps.stands(point, position)
+                    let head = self.steps.head(*point);
+                    point.doing != Doing::Probed
+                        && head.procedure() == procedure
+                        && stages.contains(&head.stage())
+                        && stands(&program.procedures[procedure], head.position(), position)
                 };
                 for (symbol, _) in (1..).zip(&self.kinds[kind].points.list).filter(|(_, point)| stands(point)) {
                     let mut tops = vec![None; count];
@@ -119,7 +123,7 @@ impl Exploration<'_, '_> {
             Goal::Reached(procedure, position) => patterns(STANDING, (procedure, position)),
             Goal::Deadlock => with_mode(Mode::Stuck),
         };
-        let mut properties: Vec<Property> = (self.steps.program.properties(self.steps.options.deadlock).into_iter())
+        let mut properties: Vec<Property> = (program.properties(self.steps.code.options.deadlock).into_iter())
             .map(|property| Property { never: property.never.iter().flat_map(never).collect(), name: property.name })
             .collect();
         let never = with_mode(Mode::Full);
@@ -130,51 +134,56 @@ impl Exploration<'_, '_> {
     }
 
     fn global_name(&self, global: &Global) -> String {
-        let program = self.steps.program;
-        let kept = self.steps.shared.meaning(global.shared, self.steps.kept.shared);
-        let values = program.shared.iter().zip(kept).filter_map(|(variable, value)| {
-            Some(format!("{}_{}", variable.name, program.value_name(variable.kind, value?)))
-        });
+        let code = &self.steps.code;
+        let tables = self.steps.tables.borrow();
+        let row = tables.rows.get(global.shared);
+        let values = (code.program.shared.iter().zip(&code.shared.fields).enumerate())
+            .filter(|(number, _)| code.kept.shared.contains(*number))
+            .map(|(_, (variable, field))| format!("{}_{}", variable.name, self.value_name(variable, *field, row)));
         let mode = match global.mode {
-            Mode::Calm => None,
-            Mode::Atomic => Some("atomic"),
+            Mode::Open => self.steps.is_held(global.shared).then_some("atomic"),
             Mode::Returned(..) => Some("returned"),
             Mode::Starting { .. } => Some("starting"),
-            Mode::Waking(_) => Some("waking"),
+            Mode::Waking => Some("waking"),
             Mode::Refusing { .. } => Some("refusing"),
             Mode::Ending => Some("ending"),
             Mode::Full => Some("full"),
             Mode::Probing(_) => Some("probing"),
             Mode::Stuck => Some("stuck"),
-            Mode::Begin => return "begin".to_owned(),
         };
         let live = (self.creates && self.threads.len() > 1).then(|| format!("threads_{}", global.live));
         let parts: Vec<_> = values.chain(mode.map(str::to_owned)).chain(live).collect();
         if parts.is_empty() { "calm".to_owned() } else { parts.join("'") }
     }
 
+    fn value_name(&self, variable: &Variable, field: Field, row: &[u64]) -> String {
+        field.value(row).map_or("any".to_owned(), |value| self.steps.code.program.value_name(variable.kind, value))
+    }
+
     fn point_name(&self, point: &Point) -> String {
-        match point.stage {
-            Stage::Begin => return "begin".to_owned(),
-            Stage::Probed => return "blocked".to_owned(),
-            _ => {}
+        if point.doing == Doing::Probed {
+            return "blocked".to_owned();
         }
-        let (number, program) = (point.procedure as usize, self.steps.program);
-        let procedure = &program.procedures[number];
-        let mut name = match procedure.statements.get(point.position as usize) {
+        let (code, tables) = (&self.steps.code, self.steps.tables.borrow());
+        let frame = tables.frames.get(point.frame);
+        let (head, none) = (Head(frame[0]), Variables::default());
+        let (number, position) = (head.procedure(), head.position());
+        let procedure = &code.program.procedures[number];
+        let mut name = match procedure.statements.get(position) {
             Some(statement) => format!("{}@{}", procedure.name, statement.line),
             None => format!("{}@end", procedure.name),
         };
-        let kept = match point.stage {
-            Stage::Failed => return name + "'failed",
-            Stage::Calling => self.steps.kept.during[number][point.position as usize],
-            _ => self.steps.kept.at[number][point.position as usize],
-        };
-        let values = self.steps.locals[number].meaning(point.locals, kept);
-        for (variable, value) in procedure.locals.iter().zip(values) {
-            if let Some(value) = value {
-                name += &format!("'{}_{}", variable.name, program.value_name(variable.kind, value));
+        let kept = match head.stage() {
+            Stage::Failed => {
+                name += "'failed";
+                &none
             }
+            Stage::Storing => &code.kept.during[number][position],
+            _ => &code.kept.at[number][position],
+        };
+        for local in kept.iter() {
+            let (variable, field) = (&procedure.locals[local], code.procedures[number].layout.fields[local]);
+            name += &format!("'{}_{}", variable.name, self.value_name(variable, field, frame));
         }
         name
     }

@@ -4,9 +4,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::program::Action;
 use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
-use super::setup::Setup;
-use super::steps::{Steps, uninterrupted};
-use super::{Compiled, Effect, Global, Mode, Point, Stage, Uncompiled};
+use super::raw::Steps;
+use super::{Compiled, Doing, Effect, Global, Mode, Point, Setup, Uncompiled};
+use crate::program::layout::Stage;
 
 /// The most rules of a model.
 const MOST_RULES: usize = 20_000_000;
@@ -18,8 +18,8 @@ const MOST_THREADS: usize = 1_000;
 const LOOK_EVERY: usize = 4_096;
 
 /// Which pairs of shared states and points may occur, and the rules for them.
-pub(super) struct Exploration<'s, 'p> {
-    pub(super) steps: &'s Steps<'p>,
+pub(super) struct Exploration<'s> {
+    pub(super) steps: &'s Steps,
     pub(super) globals: Numbered<Global>,
     pub(super) kinds: Vec<Threads>,
     /// The kind of each thread.
@@ -95,10 +95,12 @@ impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
-impl<'s, 'p> Exploration<'s, 'p> {
-    pub(super) fn new(steps: &'s Steps<'p>, setup: Option<&Setup>) -> Result<Self, Uncompiled> {
-        let statements = || steps.program.procedures.iter().flat_map(|procedure| &procedure.statements);
-        let sleeps = statements().any(|statement| statement.action == Action::Sleep);
+impl<'s> Exploration<'s> {
+    pub(super) fn new(steps: &'s Steps) -> Result<Self, Uncompiled> {
+        let program = &steps.code.program;
+        let mut statements = program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let sleeps = statements.any(|statement| statement.action == Action::Sleep);
+        let setup = steps.code.setup.as_ref();
         let mut exploration = Self {
             steps,
             globals: Numbered::default(),
@@ -106,7 +108,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
             threads: Vec::new(),
             creates: setup.is_none(),
             main: setup.and_then(|setup| setup.main),
-            counts_sleepers: sleeps && steps.options.deadlock,
+            counts_sleepers: sleeps && steps.code.options.deadlock,
             changes: Vec::new(),
             known_changes: FxHashSet::default(),
             open: Vec::new(),
@@ -117,47 +119,19 @@ impl<'s, 'p> Exploration<'s, 'p> {
 
     /// The first shared state, and the threads.
     fn begin(&mut self, setup: Option<&Setup>) -> Result<(), Uncompiled> {
-        let program = self.steps.program;
-        let mut shared = 0;
-        for (number, variable) in program.shared.iter().enumerate() {
-            self.steps.shared.set(&mut shared, number, variable.init.unwrap_or(0));
-        }
-        let chosen = program.shared.iter().any(|variable| variable.init.is_none());
-        let mode = if chosen { Mode::Begin } else { Mode::Calm };
-        let shared = if chosen { 0 } else { shared & self.steps.kept.shared };
-        self.globals.number(Global { shared, mode, live: u32::from(self.creates), asleep: 0 });
-        let start = |body: &[usize], end: usize| body.first().copied().unwrap_or(end);
-        let entry = |number: usize| {
-            let procedure = &program.procedures[number];
-            start(&procedure.body, procedure.statements.len())
-        };
-        let none = Vec::new();
-        let mut wanted: Vec<(usize, usize, &[u32])> = Vec::new();
-        match setup {
-            Some(setup) => {
-                wanted.extend(setup.main.map(|position| (program.main, position, none.as_slice())));
-                wanted.extend(setup.started.iter().map(|(number, given)| (*number, entry(*number), given.as_slice())));
-            }
-            None => wanted.push((program.main, entry(program.main), &none)),
-        }
+        let code = &self.steps.code;
+        let shared = self.steps.start();
+        self.globals.number(Global { shared, mode: Mode::Open, live: u32::from(self.creates), asleep: 0 });
+        let wanted = code.threads();
         if wanted.len() > MOST_THREADS {
             return Err(Uncompiled::Unsupported(format!("the program has more than {MOST_THREADS} threads")));
         }
-        let mut kinds: FxHashMap<(usize, usize, &[u32]), usize> = FxHashMap::default();
+        let mut kinds: FxHashMap<_, usize> = FxHashMap::default();
         for (procedure, position, arguments) in wanted {
             let next = self.kinds.len();
-            let kind = *kinds.entry((procedure, position, arguments)).or_insert(next);
+            let kind = *kinds.entry((procedure, position, arguments.clone())).or_insert(next);
             if kind == next {
-                let points = self.steps.first(procedure, arguments).into_iter();
-                let points: Vec<_> = points.map(|point| Point { position: position as u32, ..point }).collect();
-                let first = match points[..] {
-                    // Local steps at the very beginning are not seen either.
-                    [point, ..] => match (&points[1..], &self.steps.run_on((shared, Mode::Calm), point)[..]) {
-                        ([], [(_, only)]) => *only,
-                        _ => Point { stage: Stage::Begin, ..point },
-                    },
-                    [] => return Err(Uncompiled::Unsupported("a thread has no first point".to_owned())),
-                };
+                let first = self.steps.first(procedure, position, &arguments);
                 let mut threads = Threads { procedure, ..Threads::default() };
                 threads.first = 1 + threads.points.number(first);
                 self.kinds.push(threads);
@@ -165,8 +139,9 @@ impl<'s, 'p> Exploration<'s, 'p> {
             self.kinds[kind].count += 1;
             self.threads.push(kind);
         }
+        debug_assert_eq!(self.creates, setup.is_none());
         if self.creates {
-            let others = self.steps.options.places.saturating_sub(1);
+            let others = code.options.places.saturating_sub(1);
             self.threads.extend(std::iter::repeat_n(self.kinds.len(), others));
             self.kinds.push(Threads { count: others, ..Threads::default() });
         }
@@ -245,7 +220,7 @@ impl<'s, 'p> Exploration<'s, 'p> {
         if point == 0 {
             for ((shared, mode), first) in self.steps.awaken(change) {
                 let to = self.globals.number(Global { shared, mode, live: from.live + 1, ..from });
-                self.push_on_empty(kind, global, to, first, self.steps.line(&first));
+                self.push_on_empty(kind, global, to, first, self.steps.line(first));
             }
             if let Mode::Probing(count) = from.mode {
                 let to = self.globals.number(Global { mode: self.probed(count + 1), ..from });
@@ -254,7 +229,8 @@ impl<'s, 'p> Exploration<'s, 'p> {
             return 1;
         }
         let frame = self.kinds[kind].points.list[point as usize - 1];
-        let line = if frame.stage == Stage::Begin { 0 } else { self.steps.line(&frame) };
+        let line = self.steps.line(frame);
+        let head = self.steps.head(frame);
         let steps = self.steps.steps(change, frame);
         let count = steps.len();
         for ((shared, mode), effect) in steps {
@@ -265,8 +241,8 @@ impl<'s, 'p> Exploration<'s, 'p> {
                 }
                 mode => (mode, effect),
             };
-            let ends = self.creates && frame.root && matches!(effect, Effect::Leave);
-            let Some(asleep) = self.asleep(from, frame.stage, &effect) else { continue };
+            let ends = self.creates && head.is_root() && matches!(effect, Effect::Leave);
+            let Some(asleep) = self.asleep(from, frame, &effect) else { continue };
             let to = self.globals.number(Global { shared, mode, live: from.live - u32::from(ends), asleep });
             match effect {
                 Effect::Become(next) => {
@@ -280,24 +256,32 @@ impl<'s, 'p> Exploration<'s, 'p> {
                     let action = pushdown::Action::Push { top: Symbol(top), below: Symbol(below) };
                     self.rule(kind, (global, point), to, action, line);
                     self.add(kind, to, top);
-                    if self.kinds[kind].frames.entry(callee.procedure).or_default().insert(below) {
-                        let returns = self.kinds[kind].returns.get(&callee.procedure).cloned().unwrap_or_default();
+                    let called = self.steps.head(callee).procedure() as u32;
+                    if self.kinds[kind].frames.entry(called).or_default().insert(below) {
+                        let returns = self.kinds[kind].returns.get(&called).cloned().unwrap_or_default();
                         returns.list.into_iter().for_each(|global| self.add(kind, global, below));
                     }
                 }
                 Effect::Leave => {
                     self.rule(kind, (global, point), to, pushdown::Action::Pop, line);
-                    if frame.root {
+                    if head.is_root() {
                         self.add(kind, to, 0);
-                    } else if self.kinds[kind].returns.entry(frame.procedure).or_default().insert(to) {
-                        let frames = self.kinds[kind].frames.get(&frame.procedure).cloned().unwrap_or_default();
-                        frames.list.into_iter().for_each(|below| self.add(kind, to, below));
+                    } else {
+                        self.returned(kind, head.procedure() as u32, to);
                     }
                 }
             }
         }
         self.probe(kind, (global, point), frame);
         count
+    }
+
+    /// A procedure returns in a shared state, to any frame that some call of it has left.
+    fn returned(&mut self, kind: usize, procedure: u32, to: u32) {
+        if self.kinds[kind].returns.entry(procedure).or_default().insert(to) {
+            let frames = self.kinds[kind].frames.get(&procedure).cloned().unwrap_or_default();
+            frames.list.into_iter().for_each(|below| self.add(kind, to, below));
+        }
     }
 
     fn push_on_empty(&mut self, kind: usize, global: u32, to: u32, first: Point, line: u32) {
@@ -308,65 +292,62 @@ impl<'s, 'p> Exploration<'s, 'p> {
     }
 
     /// How many threads sleep after a step; none if the step must not be: a broadcast ends when all are awake.
-    fn asleep(&self, from: Global, stage: Stage, effect: &Effect) -> Option<u32> {
+    fn asleep(&self, from: Global, point: Point, effect: &Effect) -> Option<u32> {
+        let sleeps = |point: Point| point.doing == Doing::Plain && self.steps.head(point).stage() == Stage::Asleep;
         match effect {
             _ if !self.counts_sleepers => Some(0),
-            Effect::Become(next) if stage != Stage::Asleep && next.stage == Stage::Asleep => {
+            Effect::Become(next) if !sleeps(point) && sleeps(*next) => {
                 (from.asleep as usize <= self.threads.len()).then_some(from.asleep + 1)
             }
-            Effect::Become(_) if stage == Stage::Asleep => from.asleep.checked_sub(1),
-            Effect::Become(_) if stage == Stage::Waking && from.asleep > 0 => None,
+            Effect::Become(_) if sleeps(point) => from.asleep.checked_sub(1),
+            Effect::Become(_) if point.doing == Doing::Waking && from.asleep > 0 => None,
             _ => Some(from.asleep),
         }
     }
 
     /// A thread that cannot move says so, where it is asked for deadlocks.
     fn probe(&mut self, kind: usize, (global, point): (u32, u32), frame: Point) {
-        if !self.steps.options.deadlock {
+        if !self.steps.code.options.deadlock || frame.doing != Doing::Plain {
             return;
         }
         let from = self.globals.list[global as usize];
-        let (count, atomic) = match (from.mode, frame.stage) {
-            (Mode::Refusing { callee, count, atomic }, Stage::Calling) => {
-                if self.steps.refuses(from.shared, callee, frame) {
-                    self.say_blocked(kind, (global, point), count, atomic);
+        let (stage, held) = (self.steps.head(frame).stage(), self.steps.is_held(from.shared));
+        let count = match from.mode {
+            Mode::Refusing { callee, count } if matches!(stage, Stage::Storing | Stage::Waiting) => {
+                for shared in self.steps.refuses(from.shared, callee, frame) {
+                    self.say_blocked(kind, (global, point), shared, count, held);
                 }
                 return;
             }
-            (Mode::Calm, _) if !uninterrupted(&frame) => (0, false),
-            (Mode::Atomic, _) if uninterrupted(&frame) => (0, true),
-            (Mode::Probing(count), _) if !uninterrupted(&frame) => (count, false),
+            Mode::Open if self.steps.is_uninterrupted(frame) == held => 0,
+            Mode::Probing(count) if !self.steps.is_uninterrupted(frame) => count,
             _ => return,
         };
-        match frame.stage {
-            Stage::Asleep => return self.say_blocked(kind, (global, point), count, atomic),
+        match stage {
+            Stage::Asleep => return self.say_blocked(kind, (global, point), from.shared, count, held),
             Stage::Running => {}
             _ => return,
         }
-        let mut steps = Vec::new();
-        self.steps.execute(from.shared, frame, &mut steps);
-        let returns = !frame.root && steps.iter().all(|(_, effect)| matches!(effect, Effect::Leave));
-        if steps.is_empty() {
-            self.say_blocked(kind, (global, point), count, atomic);
-        } else if returns && steps.iter().all(|((_, mode), _)| matches!(mode, Mode::Returned(..))) {
-            let mode = Mode::Refusing { callee: frame, count, atomic };
-            let to = self.globals.number(Global { mode, ..from });
-            let line = self.steps.line(&frame);
-            self.rule(kind, (global, point), to, pushdown::Action::Pop, line);
-            if self.kinds[kind].returns.entry(frame.procedure).or_default().insert(to) {
-                let frames = self.kinds[kind].frames.get(&frame.procedure).cloned().unwrap_or_default();
-                frames.list.into_iter().for_each(|below| self.add(kind, to, below));
-            }
+        let head = self.steps.head(frame);
+        for (shared, callee) in self.steps.blocked(from.shared, frame) {
+            let Some(callee) = callee else {
+                self.say_blocked(kind, (global, point), shared, count, held);
+                continue;
+            };
+            let to = self.globals.number(Global { shared, mode: Mode::Refusing { callee, count }, ..from });
+            self.rule(kind, (global, point), to, pushdown::Action::Pop, self.steps.line(frame));
+            self.returned(kind, head.procedure() as u32, to);
         }
     }
 
-    fn say_blocked(&mut self, kind: usize, (global, point): (u32, u32), count: u32, atomic: bool) {
+    fn say_blocked(&mut self, kind: usize, (global, point): (u32, u32), shared: u32, count: u32, held: bool) {
         let from = self.globals.list[global as usize];
-        let mode = if atomic { Mode::Stuck } else { self.probed(count + 1) };
-        let to = self.globals.number(Global { mode, ..from });
+        let mode = if held { Mode::Stuck } else { self.probed(count + 1) };
+        let to = self.globals.number(Global { shared, mode, ..from });
+        let frame = self.kinds[kind].points.list[point as usize - 1];
         let next = 1 + self.kinds[kind].points.number(PROBED);
-        let line = self.steps.line(&self.kinds[kind].points.list[point as usize - 1]);
-        self.rule(kind, (global, point), to, pushdown::Action::Overwrite(Symbol(next)), line);
+        let action = pushdown::Action::Overwrite(Symbol(next));
+        self.rule(kind, (global, point), to, action, self.steps.line(frame));
         self.add(kind, to, next);
     }
 
@@ -381,13 +362,4 @@ impl<'s, 'p> Exploration<'s, 'p> {
 }
 
 /// The point of a thread that has found that it cannot move.
-const PROBED: Point = Point {
-    procedure: 0,
-    position: 0,
-    locals: 0,
-    root: true,
-    under: false,
-    within: false,
-    insists: false,
-    stage: Stage::Probed,
-};
+const PROBED: Point = Point { frame: 0, doing: Doing::Probed };

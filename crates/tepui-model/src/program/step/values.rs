@@ -12,6 +12,24 @@ pub(super) fn apply(operator: Operator, left: u32, right: u32) -> bool {
     }
 }
 
+/// Whether the left operand decides, whatever the right one is.
+pub(super) fn decided(operator: Operator, left: u32) -> bool {
+    match operator {
+        Operator::And | Operator::Implies => left == 0,
+        Operator::Or => left == 1,
+        Operator::Xor | Operator::Unequal | Operator::Equal => false,
+    }
+}
+
+/// The values of a choice with a pair of conditions.
+pub(super) fn chosen(pair: (u32, u32)) -> &'static [u32] {
+    match pair {
+        (1, _) => &[1],
+        (_, 1) => &[0],
+        _ => &[0, 1],
+    }
+}
+
 /// What is stored, and where: some results are not wanted.
 pub(super) fn stored(targets: &[Place], values: &[Vec<u32>]) -> (Vec<Slot>, Vec<Vec<u32>>) {
     targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values.clone()))).unzip()

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use tepui_cert::program::{Certificate, Kept, Positions};
 use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
 use tepui_engines::interner::Interner;
+use tepui_engines::program::variables::{self, Variables};
 use tepui_engines::program::table::{Compiled, Legend, Phase};
 use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Program, Property};
@@ -33,7 +34,7 @@ pub(super) fn certify(
     Certificate {
         program: program.digest(),
         properties: properties.iter().filter(proved).cloned().collect(),
-        kept: kept(program, &compiled.legend),
+        kept: kept(compiled.legend.kept()),
         shared: tables.shared.into_items(),
         frames: tables.frames.into_items(),
         lemmas,
@@ -42,23 +43,15 @@ pub(super) fn certify(
 }
 
 /// What the model keeps.
-fn kept(program: &Program, legend: &Legend) -> Kept {
-    let of = |forgets: &dyn Fn(usize, usize, usize) -> bool| -> Vec<Positions> {
-        let procedures = program.procedures.iter().enumerate();
-        let positions = procedures.map(|(number, procedure)| {
-            let kept = |position: usize| -> Vec<usize> {
-                (0..procedure.locals.len()).filter(|&local| !forgets(number, position, local)).collect()
-            };
-            let all = (0..=procedure.statements.len()).map(|position| (position, kept(position)));
+fn kept(kept: &variables::Kept) -> Kept {
+    let of = |procedures: &[Vec<Variables>]| -> Vec<Positions> {
+        let kept = |positions: &Vec<Variables>| -> Positions {
+            let all = positions.iter().map(|kept| kept.iter().collect::<Vec<_>>()).enumerate();
             all.filter(|(_, kept)| !kept.is_empty()).collect()
-        });
-        positions.collect()
+        };
+        procedures.iter().map(kept).collect()
     };
-    Kept {
-        shared: (0..program.shared.len()).filter(|&number| !legend.forgets(number)).collect(),
-        locals: of(&|procedure, position, local| legend.forgets_local(procedure, position, local)),
-        storing: of(&|procedure, position, local| legend.forgets_during(procedure, position, local)),
-    }
+    Kept { shared: kept.shared.iter().collect(), locals: of(&kept.at), storing: of(&kept.during) }
 }
 
 struct Tables<'l> {

@@ -11,7 +11,8 @@ use tepui_model::program::{Action, Program, Variable};
 pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(usize, Step)]) -> Story {
     let last = steps.last().map_or(start, |(_, step)| &step.after);
     let teller = Teller { program, source, names: names(program, start, steps), runner: Runner::new(program) };
-    let shared = program.shared.iter().zip(&start.shared);
+    // What nobody reads may have any value.
+    let shared = program.shared.iter().zip(&start.shared).filter(|(_, value)| **value != Value::Unset);
     let values = shared.map(|(variable, &value)| teller.valued(variable, value)).collect();
     let mut before = start;
     // Where the procedures that a thread is in have called the next one.
@@ -61,7 +62,7 @@ struct Teller<'a> {
 
 impl Teller<'_> {
     fn valued(&self, variable: &Variable, value: Value) -> (String, String) {
-        let value = value.map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
+        let value = value.known().map_or("*".to_owned(), |value| self.program.value_name(variable.kind, value));
         (variable.name.clone(), value)
     }
 
@@ -157,7 +158,7 @@ impl Teller<'_> {
         for &label in &runner.reached(state) {
             end.push(format!("label {} is reached", self.program.unreachable[label].label));
         }
-        if !stuck {
+        if stuck.is_none() {
             return end;
         }
         for (number, thread) in state.threads.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Views of a compiled program, in the terms of its source.
 
 use tepui_engines::program::table::{Compiled, Frame, Legend, Meaning};
+use tepui_model::program::step::Stage;
 use tepui_model::program::{Program, Variable};
 use tepui_model::pushdown::{Model, Shared, Symbol};
 
@@ -41,7 +42,7 @@ fn frame_text(program: &Program, frame: &Frame) -> String {
     };
     let doing = match frame {
         Frame { failed: true, .. } => " fails",
-        Frame { asleep: true, .. } => " asleep",
+        Frame { stage: Stage::Asleep, .. } => " asleep",
         _ => "",
     };
     match values(program, &procedure.locals, &frame.locals) {
@@ -52,7 +53,7 @@ fn frame_text(program: &Program, frame: &Frame) -> String {
 
 /// The values that are known.
 fn values(program: &Program, variables: &[Variable], values: &Meaning) -> String {
-    let known = variables.iter().zip(values).filter_map(|(variable, value)| Some((variable, (*value)?)));
+    let known = variables.iter().zip(values).filter_map(|(variable, value)| Some((variable, value.known()?)));
     let texts =
         known.map(|(variable, value)| format!("{} = {}", variable.name, program.value_name(variable.kind, value)));
     texts.collect::<Vec<_>>().join(", ")

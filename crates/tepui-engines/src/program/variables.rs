@@ -11,56 +11,109 @@
 //! *Liveness.* A local variable is live at a position if some way from there reads it before it is written. The
 //! values of others are forgotten, too: nobody else can see local variables, and the thread does not look any more.
 
+use tepui_model::program::flow::Flow;
 use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot};
 
-use super::layout::{Layout, Values};
-use tepui_model::program::flow::Flow;
-
-/// Masks for packed values: what is kept of them.
-pub(super) struct Kept {
-    pub(super) shared: Values,
-    /// For each procedure and position, with the end.
-    pub(super) at: Vec<Vec<Values>>,
+/// Which values are kept; those of other variables are forgotten.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The shared variables.
+    pub shared: Variables,
+    /// For each procedure and position, with the end, the local ones.
+    pub at: Vec<Vec<Variables>>,
     /// For each procedure and position of a call: while the call lasts.
-    pub(super) during: Vec<Vec<Values>>,
+    pub during: Vec<Vec<Variables>>,
+}
+
+/// A set of variables, by their numbers.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Variables(Vec<u64>);
+
+impl Variables {
+    /// The first so many.
+    fn first(count: usize) -> Self {
+        (0..count).collect()
+    }
+
+    /// Whether a variable is among them.
+    pub fn contains(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// All of them, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let bits = |(index, &word): (usize, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |b| index * 64 + b);
+        self.0.iter().enumerate().flat_map(bits)
+    }
+
+    fn insert(&mut self, number: usize) {
+        self.0.resize(self.0.len().max(number / 64 + 1), 0);
+        self.0[number / 64] |= 1 << (number % 64);
+    }
+
+    /// Adds others; says whether that changed anything.
+    fn add(&mut self, others: &Self) -> bool {
+        self.0.resize(self.0.len().max(others.0.len()), 0);
+        let mut changed = false;
+        for (word, other) in self.0.iter_mut().zip(&others.0) {
+            changed |= *other & !*word != 0;
+            *word |= other;
+        }
+        changed
+    }
+
+    fn without(mut self, others: &Self) -> Self {
+        self.0.iter_mut().zip(&others.0).for_each(|(word, other)| *word &= !other);
+        self
+    }
+
+    fn only(mut self, others: &Self) -> Self {
+        self.0.truncate(others.0.len());
+        self.0.iter_mut().zip(&others.0).for_each(|(word, other)| *word &= other);
+        self
+    }
+}
+
+impl FromIterator<usize> for Variables {
+    fn from_iter<T: IntoIterator<Item = usize>>(numbers: T) -> Self {
+        let mut found = Self::default();
+        numbers.into_iter().for_each(|number| found.insert(number));
+        found
+    }
 }
 
 impl Kept {
     /// Everything.
-    pub(super) fn all(program: &Program) -> Self {
-        let each = |procedure: &Procedure| vec![Values::MAX; procedure.statements.len() + 1];
+    pub fn all(program: &Program) -> Self {
+        let each = |procedure: &Procedure| {
+            vec![Variables::first(procedure.locals.len()); procedure.statements.len() + 1]
+        };
         let at: Vec<_> = program.procedures.iter().map(each).collect();
-        Self { shared: Values::MAX, during: at.clone(), at }
+        Self { shared: Variables::first(program.shared.len()), during: at.clone(), at }
     }
 
     /// What matters; dead values, too, if they are to be kept.
-    pub(super) fn what_matters(
-        program: &Program,
-        flows: &[Flow],
-        shared: &Layout,
-        locals: &[Layout],
-        keep_dead: bool,
-    ) -> Self {
+    pub fn what_matters(program: &Program, flows: &[Flow], keep_dead: bool) -> Self {
         let constants = constants(program);
         let relevant = Relevant::of(program, &constants);
         let mut kept = Self::all(program);
         // To keep a constant costs nothing, and what was folded is still evaluated.
         // Where dead values are kept, they are right, so that what they come from matters, too.
         let matters = |&number: &usize| keep_dead || relevant.shared[number] || constants[number].is_some();
-        kept.shared = shared.mask((0..program.shared.len()).filter(matters));
+        kept.shared = (0..program.shared.len()).filter(matters).collect();
         for (number, procedure) in program.procedures.iter().enumerate() {
-            let matters = locals[number].mask((0..procedure.locals.len()).filter(|&l| relevant.locals[number][l]));
+            let matters: Variables = (0..procedure.locals.len()).filter(|&l| relevant.locals[number][l]).collect();
             if keep_dead {
                 continue;
             }
-            let live = live(procedure, &flows[number], &locals[number], &constants);
+            let live = live(procedure, &flows[number], &constants);
             for (position, statement) in procedure.statements.iter().enumerate() {
                 if let Action::Call { targets, .. } = &statement.action {
-                    let after = live[flows[number].next[position]];
-                    kept.during[number][position] = after & !written(&locals[number], targets) & matters;
+                    let after = live[flows[number].next[position]].clone();
+                    kept.during[number][position] = after.without(&locals_of(targets)).only(&matters);
                 }
             }
-            kept.at[number] = live.into_iter().map(|live| live & matters).collect();
+            kept.at[number] = live.into_iter().map(|live| live.only(&matters)).collect();
         }
         kept
     }
@@ -241,20 +294,21 @@ impl Relevant {
     }
 }
 
-fn written(layout: &Layout, targets: &[Place]) -> Values {
+fn locals_of(targets: &[Place]) -> Variables {
     let local = |target: &Place| if let Some(Slot::Local(number)) = target { Some(*number) } else { None };
-    layout.mask(targets.iter().filter_map(local))
+    targets.iter().filter_map(local).collect()
 }
 
 /// For each position, and the end, which local variables are live there.
-fn live(procedure: &Procedure, flow: &Flow, layout: &Layout, constants: &Constants) -> Vec<Values> {
+fn live(procedure: &Procedure, flow: &Flow, constants: &Constants) -> Vec<Variables> {
     let read = |expressions: &[&Expression]| {
         let mut slots = Vec::new();
         expressions.iter().for_each(|expression| reads(expression, constants, &mut |slot| slots.push(Some(slot))));
-        written(layout, &slots)
+        locals_of(&slots)
     };
     let all = |expressions: &[Expression]| read(&expressions.iter().collect::<Vec<_>>());
-    let always = procedure.enforced.as_ref().map_or(0, |condition| read(&[condition]));
+    let none = Variables::default;
+    let always = procedure.enforced.as_ref().map_or(none(), |condition| read(&[condition]));
     let (mut uses, mut defines) = (Vec::new(), Vec::new());
     for statement in &procedure.statements {
         let (used, defined) = match &statement.action {
@@ -262,29 +316,30 @@ fn live(procedure: &Procedure, flow: &Flow, layout: &Layout, constants: &Constan
             | Action::Wait(condition)
             | Action::Assert(condition)
             | Action::If(condition, ..)
-            | Action::While(condition, _) => (read(&[condition]), 0),
+            | Action::While(condition, _) => (read(&[condition]), none()),
             Action::Assign { targets, values, constraint } => {
-                let constraint: Vec<_> = constraint.iter().collect();
-                (all(values) | read(&constraint), written(layout, targets))
+                (read(&values.iter().chain(constraint).collect::<Vec<_>>()), locals_of(targets))
             }
-            Action::Call { targets, arguments, .. } => (all(arguments), written(layout, targets)),
-            Action::Return(values) => (all(values), 0),
-            Action::Start { arguments, .. } => (all(arguments), 0),
-            Action::Lock(slot) => (written(layout, &[Some(*slot)]), 0),
-            Action::Unlock(slot) => (0, written(layout, &[Some(*slot)])),
-            Action::Dead(slots) => (0, written(layout, &slots.iter().map(|&slot| Some(slot)).collect::<Vec<_>>())),
-            _ => (0, 0),
+            Action::Call { targets, arguments, .. } => (all(arguments), locals_of(targets)),
+            Action::Return(values) => (all(values), none()),
+            Action::Start { arguments, .. } => (all(arguments), none()),
+            Action::Lock(slot) => (locals_of(&[Some(*slot)]), none()),
+            Action::Unlock(slot) => (none(), locals_of(&[Some(*slot)])),
+            Action::Dead(slots) => (none(), locals_of(&slots.iter().map(|&slot| Some(slot)).collect::<Vec<_>>())),
+            _ => (none(), none()),
         };
         uses.push(used);
         defines.push(defined);
     }
-    let mut live = vec![always; procedure.statements.len() + 1];
+    let mut live = vec![always.clone(); procedure.statements.len() + 1];
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for position in (0..procedure.statements.len()).rev() {
-            let after = flow.successors(procedure, position).into_iter().fold(0, |all, next| all | live[next]);
-            let before = always | uses[position] | (after & !defines[position]);
-            changed |= std::mem::replace(&mut live[position], before) != before;
+            let mut after = none();
+            flow.successors(procedure, position).into_iter().for_each(|next| _ = after.add(&live[next]));
+            let mut before = after.without(&defines[position]);
+            before.add(&uses[position]);
+            changed |= live[position].add(&before);
         }
     }
     live

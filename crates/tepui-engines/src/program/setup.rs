@@ -9,18 +9,19 @@
 use tepui_model::program::{Action, Expression, Program, Slot};
 
 /// The threads that a program begins with.
-pub(super) struct Setup {
+#[derive(Clone, Debug)]
+pub struct Setup {
     /// The initial values of the shared variables.
-    pub(super) shared: Vec<Option<u32>>,
+    pub shared: Vec<Option<u32>>,
     /// Where `main` goes on, if it is a thread.
-    pub(super) main: Option<usize>,
+    pub main: Option<usize>,
     /// The others: procedure and arguments, in the order in which they are started.
-    pub(super) started: Vec<(usize, Vec<u32>)>,
+    pub started: Vec<(usize, Vec<u32>)>,
 }
 
 impl Setup {
     /// The threads of a program that creates none later.
-    pub(super) fn of(program: &Program) -> Option<Self> {
+    pub fn of(program: &Program) -> Option<Self> {
         let main = program.procedures.get(program.main)?;
         let mut setup = Self {
             shared: program.shared.iter().map(|variable| variable.init).collect(),

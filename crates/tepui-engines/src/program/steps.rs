@@ -1,0 +1,304 @@
+//! The steps of one thread: a statement, and all that follows it without being seen.
+//!
+//! A step is computed when it is asked for, from the shared row and the topmost frame. A return is complete only with the
+//! frame below, and a start or a broadcast with the other threads: what becomes of these is said by [`Outcome`], and put
+//! together by whoever knows the whole state ([`system`](super::system)).
+//!
+//! Three things belong to a statement: what its procedure enforces holds before it; it is executed, in every way; and what
+//! the procedure on top enforces holds after it. Each of them may read variables that have no value yet. If it does in some
+//! way, such a variable is given each value first.
+
+use rustc_hash::FxHashSet;
+
+use super::code::{Code, Term, Var};
+use super::layout::{Head, Stage};
+use super::machine::{Choices, Machine, Outcome};
+
+/// After how many statements of an atomic section loops are looked for.
+const LONG: usize = 64;
+
+/// The bit of the shared row that says whether a thread must not be interrupted.
+const HELD: u64 = 1;
+
+/// The most points of a section that are told apart.
+const MOST_POINTS: usize = 1 << 22;
+
+/// The shared row and the frame of a point of a section.
+type Point = (Vec<u64>, Vec<u64>);
+
+impl Code {
+    /// Whether a thread must not be interrupted.
+    #[inline]
+    pub fn is_held(shared: &[u64]) -> bool {
+        shared[0] & HELD != 0
+    }
+
+    /// Says in a shared row that threads may be interrupted.
+    pub fn release(shared: &mut [u64]) {
+        shared[0] &= !HELD;
+    }
+
+    /// Whether a thread with a frame on top may move, as far as others are concerned.
+    #[inline]
+    pub fn has_turn(&self, shared: &[u64], head: Head) -> bool {
+        head.stage() == Stage::Running && Self::is_held(shared) == self.is_uninterrupted(head)
+    }
+
+    /// All steps of a thread whose topmost frame is given. What they lead to stands in the machine when `found` is called;
+    /// for a return, the values and the frame that is left.
+    #[inline]
+    pub fn steps(
+        &self,
+        shared: &[u64],
+        frame: &[u64],
+        machine: &mut Machine,
+        found: &mut dyn FnMut(&mut Machine, Outcome),
+    ) {
+        if self.has_turn(shared, Head(frame[0])) {
+            self.ways(shared, frame, machine, &mut |machine, outcome| self.complete(machine, outcome, found));
+        }
+    }
+
+    /// All ways to execute the statement at a frame, whoever has the turn, and nothing after it.
+    pub fn ways(
+        &self,
+        shared: &[u64],
+        frame: &[u64],
+        machine: &mut Machine,
+        found: &mut dyn FnMut(&mut Machine, Outcome),
+    ) {
+        machine.load(shared, frame);
+        if self.procedures[machine.head().procedure()].enforced.is_none() {
+            return self.executed(machine, found);
+        }
+        self.enforced(machine, &mut |machine| self.executed(machine, found));
+    }
+
+    /// All ways to execute the statement at hand, if what is enforced holds afterwards.
+    fn executed(&self, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine, Outcome)) {
+        let instruction = self.instruction(machine.head());
+        if !instruction.chooses {
+            let outcome = self.execute(machine);
+            return self.allowed(machine, outcome, found);
+        }
+        let (shared, frame) = (machine.shared.clone(), machine.frame.clone());
+        let outer = std::mem::take(&mut machine.choices);
+        if let Some(variable) = self.needed(machine, &shared, &frame) {
+            for value in 0..u64::from(variable.field.values) {
+                machine.load(&shared, &frame);
+                machine.put(variable, value);
+                self.executed(machine, found);
+            }
+        } else {
+            loop {
+                machine.load(&shared, &frame);
+                let outcome = self.execute(machine);
+                self.allowed(machine, outcome, found);
+                if !machine.choices.advance() {
+                    break;
+                }
+            }
+        }
+        machine.choices = outer;
+    }
+
+    /// A variable without a value that the statement at a frame reads in some way.
+    fn needed(&self, machine: &mut Machine, shared: &[u64], frame: &[u64]) -> Option<Var> {
+        let lacks = |variable: &Var| variable.is_unset(shared, frame);
+        if !self.instruction(Head(frame[0])).opens.iter().any(lacks) {
+            return None;
+        }
+        loop {
+            machine.load(shared, frame);
+            self.execute(machine);
+            let more = machine.choices.advance();
+            if machine.needs.is_some() || !more {
+                machine.choices.clear();
+                return machine.needs.take();
+            }
+        }
+    }
+
+    fn allowed(&self, machine: &mut Machine, outcome: Outcome, found: &mut dyn FnMut(&mut Machine, Outcome)) {
+        match outcome {
+            Outcome::Blocked => {}
+            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes => {
+                self.enforced(machine, &mut |machine| found(machine, outcome));
+            }
+            Outcome::Returns | Outcome::Ends | Outcome::Fails => found(machine, outcome),
+        }
+    }
+
+    /// All ways in which what the procedure at hand enforces may hold.
+    #[inline]
+    fn enforced(&self, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        match &self.procedures[machine.head().procedure()].enforced {
+            None => found(machine),
+            Some(condition) => enforced(condition, machine, found),
+        }
+    }
+
+    /// Goes on after a statement.
+    fn complete(&self, machine: &mut Machine, outcome: Outcome, found: &mut dyn FnMut(&mut Machine, Outcome)) {
+        match outcome {
+            Outcome::Blocked => {}
+            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes => {
+                self.run_on(machine, &mut |machine| found(machine, outcome));
+            }
+            Outcome::Ends => {
+                self.forget(machine);
+                Self::release(&mut machine.shared);
+                found(machine, outcome);
+            }
+            Outcome::Returns | Outcome::Fails => {
+                self.forget(machine);
+                found(machine, outcome);
+            }
+        }
+    }
+
+    /// What a frame that waits makes of a return: the frame and the shared row at hand are those afterwards.
+    pub fn returns(
+        &self,
+        shared: &[u64],
+        waiting: &[u64],
+        (values, insists): (&[u64], bool),
+        machine: &mut Machine,
+        found: &mut dyn FnMut(&mut Machine),
+    ) {
+        machine.load(shared, waiting);
+        self.resume(machine, values, insists);
+        self.enforced(machine, &mut |machine| self.run_on(machine, found));
+    }
+
+    /// What becomes of the first frame of a thread, or of one that is woken: the shared row does not matter.
+    pub fn begin(&self, frame: &[u64], machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        machine.shared.clear();
+        machine.shared.resize(self.shared.words, 0);
+        machine.frame.clear();
+        machine.frame.extend_from_slice(frame);
+        self.run_on(machine, found);
+    }
+
+    /// Gives values, in every way, to those variables that decide whether a thread is blocked at a frame and that have none
+    /// yet.
+    pub fn settle(&self, shared: &[u64], frame: &[u64], found: &mut dyn FnMut(&[u64], &[u64])) {
+        let decisive = &self.instruction(Head(frame[0])).decisive;
+        settle(decisive, &mut shared.to_vec(), &mut frame.to_vec(), found);
+    }
+
+    /// The same for what the procedure of a frame enforces.
+    pub fn settle_enforced(&self, shared: &[u64], frame: &[u64], found: &mut dyn FnMut(&[u64], &[u64])) {
+        let procedure = &self.procedures[Head(frame[0]).procedure()];
+        let mut opens = Vec::new();
+        procedure.enforced.iter().for_each(|condition| condition.opens(&mut opens));
+        settle(&opens, &mut shared.to_vec(), &mut frame.to_vec(), found);
+    }
+
+    /// Forgets what is not kept of the shared row.
+    #[inline]
+    fn forget(&self, machine: &mut Machine) {
+        machine.shared.iter_mut().zip(&self.shared_mask).for_each(|(word, mask)| *word &= mask);
+    }
+
+    /// The thread at hand goes on by itself, as far as nobody can see that.
+    pub fn run_on(&self, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        for _ in 0..LONG {
+            self.forget(machine);
+            self.tidy(&mut machine.frame);
+            if !self.goes_on(machine) {
+                return self.rest(machine, found);
+            }
+            if self.instruction(machine.head()).chooses {
+                break;
+            }
+            match self.execute(machine) {
+                Outcome::Goes => {}
+                // In an atomic section nobody sees that it is blocked; elsewhere there is no such thing.
+                _ => return,
+            }
+        }
+        self.run_on_all_ways(machine, found);
+    }
+
+    fn rest(&self, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        let held = u64::from(self.is_uninterrupted(machine.head()));
+        machine.shared[0] = machine.shared[0] & !HELD | held;
+        found(machine);
+    }
+
+    /// The same where there are several ways, or a way may have no end: in an atomic section nobody sees that, elsewhere
+    /// there is none.
+    fn run_on_all_ways(&self, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        let outer = std::mem::take(&mut machine.choices);
+        let mut seen: FxHashSet<Point> = FxHashSet::default();
+        self.forget(machine);
+        self.tidy(&mut machine.frame);
+        let mut open = vec![(machine.shared.clone(), machine.frame.clone())];
+        while let Some(point) = open.pop() {
+            if !seen.insert(point.clone()) {
+                continue;
+            }
+            if seen.len() > MOST_POINTS {
+                machine.overflow = true; // Whoever asked looks.
+                break;
+            }
+            machine.load(&point.0, &point.1);
+            if !self.goes_on(machine) {
+                self.rest(machine, found);
+                continue;
+            }
+            let first = open.len();
+            machine.choices = Choices::default();
+            self.executed(machine, &mut |machine, outcome| {
+                if outcome == Outcome::Goes {
+                    self.forget(machine);
+                    self.tidy(&mut machine.frame);
+                    open.push((machine.shared.clone(), machine.frame.clone()));
+                }
+            });
+            open[first..].reverse();
+        }
+        machine.choices = outer;
+    }
+}
+
+/// All ways in which a condition may hold: if it reads a variable that has no value, each value is tried.
+fn enforced(condition: &Term, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+    let outer = std::mem::take(&mut machine.choices);
+    machine.needs = None;
+    let mut holds = false;
+    loop {
+        holds |= machine.value(condition) == 1;
+        if machine.needs.is_some() || !machine.choices.advance() {
+            break;
+        }
+    }
+    machine.choices = outer;
+    match machine.needs.take() {
+        Some(variable) => {
+            let (shared, frame) = (machine.shared.clone(), machine.frame.clone());
+            for value in 0..u64::from(variable.field.values) {
+                machine.load(&shared, &frame);
+                machine.put(variable, value);
+                enforced(condition, machine, found);
+            }
+        }
+        None if holds => found(machine),
+        None => {}
+    }
+}
+
+/// Gives values, in every way, to variables that have none yet.
+fn settle(opens: &[Var], shared: &mut Vec<u64>, frame: &mut Vec<u64>, found: &mut dyn FnMut(&[u64], &[u64])) {
+    let Some((first, rest)) = opens.split_first() else { return found(shared, frame) };
+    let field = first.field;
+    if !first.is_unset(shared, frame) {
+        return settle(rest, shared, frame, found);
+    }
+    for value in 0..u64::from(field.values) {
+        field.put(if first.shared { shared } else { frame }, value);
+        settle(rest, shared, frame, found);
+    }
+    field.put(if first.shared { shared } else { frame }, field.unset);
+}
