@@ -1,8 +1,10 @@
-//! The numbers that sets give to their rows, told apart by what the rows are: states, views, or views that are owed.
+//! The numbers that sets give to their rows, told apart by what the rows are: states, views, or views that are owed; and
+//! the numbers of words, which are cells of views.
 
 use std::fmt::Debug;
 
-/// The number of a row. Rows are numbered from 0 on, without gaps, so that lists can be indexed by it.
+/// The number of a row, or of something else of which there are many. They are numbered from 0 on, without gaps, so that
+/// lists can be indexed by it.
 pub trait Id: Copy + Ord + Debug + Send + Sync + 'static {
     /// The id with a number.
     fn new(number: u32) -> Self;
@@ -45,6 +47,8 @@ ids! {
     ViewId
     /// The number of a view that is or was owed, among these.
     DebtId
+    /// The number of a word that views show of a stack, among the words of one thread.
+    WordId
 }
 
 impl StateId {

@@ -23,7 +23,7 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
 use crate::abstraction::Key;
-use crate::ids::ViewId;
+use crate::ids::{Id, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -43,15 +43,15 @@ pub struct Fact {
     /// The thread.
     pub thread: usize,
     /// The word.
-    pub word: u32,
+    pub word: WordId,
     /// The word that comes to light when the top is popped above it.
-    pub revealed: u32,
+    pub revealed: WordId,
 }
 
 impl Fact {
     /// The thread and the word: views from which the thread pops the word watch this.
     pub fn key(self) -> Key {
-        (self.thread, self.word)
+        (self.thread, self.word.0)
     }
 }
 
@@ -59,7 +59,7 @@ impl Fact {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reaction {
     /// The shared state and the word afterwards.
-    Become(u32, u32),
+    Become(u32, WordId),
     /// The shared state afterwards; the word depends on what comes to light.
     Reveal(u32),
 }
@@ -68,10 +68,10 @@ pub(crate) enum Reaction {
 #[derive(Default)]
 struct ThreadGrams {
     /// The numbers of the words, found by their symbols. Words may be long, and are held once.
-    numbers: HashTable<u32>,
+    numbers: HashTable<WordId>,
     words: Vec<WordInfo>,
     /// For a shared state and a word, where in `reactions` the thread's reactions stand.
-    reacting: FxHashMap<(u32, u32), (u32, u32)>,
+    reacting: FxHashMap<(u32, WordId), (u32, u32)>,
     reactions: Vec<Reaction>,
 }
 
@@ -79,27 +79,27 @@ struct WordInfo {
     word: Box<[Symbol]>,
     below: Vec<Symbol>,
     /// For each symbol below, the word that comes to light when the top is popped.
-    revealed: Vec<u32>,
+    revealed: Vec<WordId>,
     /// Words that inherit what lies below this one.
-    heirs: Vec<u32>,
+    heirs: Vec<WordId>,
     /// Whether the thread pops it somewhere, and has to ask what lies below.
     popped: bool,
 }
 
 impl ThreadGrams {
-    fn intern(&mut self, word: &[Symbol]) -> u32 {
+    fn intern(&mut self, word: &[Symbol]) -> WordId {
         debug_assert!(!word.is_empty(), "even an empty stack shows its marker");
         debug_assert!(!word[..word.len() - 1].iter().any(|symbol| symbol.is_bottom()), "nothing lies below the marker");
         let words = &mut self.words;
         let entry = self.numbers.entry(
             hash(word),
-            |&number| *words[number as usize].word == *word,
-            |&number| hash(&words[number as usize].word),
+            |&number| *words[number.index()].word == *word,
+            |&number| hash(&words[number.index()].word),
         );
         let new = || {
             let word = word.into();
             words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new(), popped: false });
-            words.len() as u32 - 1
+            WordId(words.len() as u32 - 1)
         };
         *entry.or_insert_with(new).get()
     }
@@ -113,7 +113,7 @@ impl Grams {
         let mut grams = Self { depth: depth.max(1), threads, leader, facts: Vec::new() };
         let mut row = vec![compiled.init];
         for (thread, stack) in compiled.initial_words().enumerate() {
-            row.push(grams.word_of(thread, &stack));
+            row.push(grams.word_of(thread, &stack).0);
             for window in stack.windows(grams.depth + 1) {
                 let word = grams.word_of(thread, window);
                 grams.add_below(grams.leader[thread], word, window[grams.depth]);
@@ -128,7 +128,7 @@ impl Grams {
     }
 
     /// The number of a stack's word, given top first with the marker at the end.
-    pub(crate) fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
+    pub(crate) fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> WordId {
         let length = self.depth.min(stack.len());
         self.threads[self.leader[thread]].intern(&stack[..length])
     }
@@ -141,8 +141,8 @@ impl Grams {
 
     /// The symbols of a word, top first.
     #[inline]
-    pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
-        &self.threads[self.leader[thread]].words[word as usize].word
+    pub fn word(&self, thread: usize, word: WordId) -> &[Symbol] {
+        &self.threads[self.leader[thread]].words[word.index()].word
     }
 
     /// All words that a thread pops in some view, and what may come to light.
@@ -153,8 +153,8 @@ impl Grams {
 
     /// The words that come to light when a word's top is popped, one for each symbol below it.
     #[inline]
-    pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
-        &self.threads[self.leader[thread]].words[word as usize].revealed
+    pub fn revealed(&self, thread: usize, word: WordId) -> &[WordId] {
+        &self.threads[self.leader[thread]].words[word.index()].revealed
     }
 
     /// The next symbol that was found below a word; each is returned once.
@@ -185,7 +185,7 @@ impl Grams {
             for &view in which {
                 views.get(view, &mut row);
                 for thread in (0..row.len() - 1).filter(|&thread| !symmetry.repeats(&row, thread)) {
-                    let pair = (row[0], row[thread + 1]);
+                    let pair = (row[0], WordId(row[thread + 1]));
                     if known.known_reactions(thread, pair).is_none() {
                         unknown.push((known.leader[thread], pair));
                     }
@@ -204,13 +204,13 @@ impl Grams {
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
     #[inline]
-    pub(crate) fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
+    pub(crate) fn known_reactions(&self, thread: usize, pair: (u32, WordId)) -> Option<&[Reaction]> {
         let grams = &self.threads[self.leader[thread]];
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
     }
 
     /// The shared states that a thread goes to when it pops a word with something unknown below.
-    fn pops(&self, thread: usize, pair: (u32, u32)) -> impl Iterator<Item = u32> {
+    fn pops(&self, thread: usize, pair: (u32, WordId)) -> impl Iterator<Item = u32> {
         let reactions = self.known_reactions(thread, pair).unwrap_or_default().iter();
         reactions.filter_map(|reaction| match *reaction {
             Reaction::Reveal(shared) => Some(shared),
@@ -222,7 +222,7 @@ impl Grams {
     /// view, with these words.
     pub(crate) fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
         for thread in (0..view.len() - 1).filter(|&thread| !symmetry.repeats(view, thread)) {
-            if self.pops(thread, (view[0], view[thread + 1])).next().is_some() {
+            if self.pops(thread, (view[0], WordId(view[thread + 1]))).next().is_some() {
                 keys.push((self.leader[thread], view[thread + 1]));
             }
         }
@@ -231,7 +231,7 @@ impl Grams {
     /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
     /// state that it goes to.
     pub(crate) fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
-        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word) {
+        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word.0) {
             self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
         }
     }
@@ -268,9 +268,9 @@ impl Grams {
         LemmaThread { like: None, words: order.into_iter().map(|word| words[word].word.to_vec()).collect(), below }
     }
 
-    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) {
+    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, WordId)) {
         debug_assert!(!self.threads[leader].reacting.contains_key(&(shared, word)), "a pair is compiled once");
-        let text = self.threads[leader].words[word as usize].word.clone();
+        let text = self.threads[leader].words[word.index()].word.clone();
         let mut reactions = Vec::new();
         for step in compiled.kind(leader).moves(shared, text[0]) {
             reactions.push(match step.action {
@@ -292,7 +292,7 @@ impl Grams {
             });
         }
         let words = &mut self.threads[leader];
-        words.words[word as usize].popped |= reactions.iter().any(|reaction| matches!(reaction, Reaction::Reveal(_)));
+        words.words[word.index()].popped |= reactions.iter().any(|reaction| matches!(reaction, Reaction::Reveal(_)));
         let range = (words.reactions.len() as u32, (words.reactions.len() + reactions.len()) as u32);
         words.reactions.extend(reactions);
         words.reacting.insert((shared, word), range);
@@ -304,10 +304,10 @@ impl Grams {
     }
 
     /// Whatever lies below `from` may lie below `to` as well, a word with the same symbols under its top.
-    fn inherit(&mut self, leader: usize, from: u32, to: &[Symbol]) -> u32 {
+    fn inherit(&mut self, leader: usize, from: WordId, to: &[Symbol]) -> WordId {
         let number = self.threads[leader].intern(to);
         if number != from && self.is_open(to) {
-            let info = &mut self.threads[leader].words[from as usize];
+            let info = &mut self.threads[leader].words[from.index()];
             if !info.heirs.contains(&number) {
                 info.heirs.push(number);
                 for symbol in info.below.clone() {
@@ -320,17 +320,17 @@ impl Grams {
 
     /// Notes a symbol below a word and below all that inherit it: a worklist along the edges between words. A word is entered
     /// once for each symbol, so cycles of overwrites end.
-    fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
-        debug_assert!(self.is_open(&self.threads[leader].words[word as usize].word), "nothing lies below a short word");
+    fn add_below(&mut self, leader: usize, word: WordId, symbol: Symbol) {
+        debug_assert!(self.is_open(&self.threads[leader].words[word.index()].word), "nothing lies below a short word");
         let mut work = vec![word];
         while let Some(word) = work.pop() {
             let grams = &mut self.threads[leader];
-            let info = &grams.words[word as usize];
+            let info = &grams.words[word.index()];
             debug_assert_eq!(info.below.len(), info.revealed.len(), "each symbol below reveals one word");
             if !info.below.contains(&symbol) {
                 let under: Vec<_> = info.word[1..].iter().copied().chain([symbol]).collect();
                 let revealed = grams.intern(&under);
-                let info = &mut grams.words[word as usize];
+                let info = &mut grams.words[word.index()];
                 info.below.push(symbol);
                 info.revealed.push(revealed);
                 work.extend(&info.heirs);

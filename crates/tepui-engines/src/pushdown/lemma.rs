@@ -7,7 +7,7 @@ use tepui_core::{Budget, Stop};
 
 use super::compiled::Compiled;
 use super::grams::Grams;
-use crate::ids::ViewId;
+use crate::ids::{Id, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -22,7 +22,7 @@ pub fn lemma(
     symmetry: &Symmetry,
     grams: &Grams,
     views: PackedSet<ViewId>,
-    word: impl Fn(usize, u32) -> u32 + Sync,
+    word: impl Fn(usize, u32) -> WordId + Sync,
     workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Lemma, Stop> {
@@ -35,7 +35,7 @@ pub fn lemma(
             for &view in chunk {
                 views.get(view, &mut row);
                 for thread in 0..threads {
-                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
+                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]).index()];
                     // Most words are marked already. Reading keeps the cache line shared; a write would claim it.
                     if !used.load(Ordering::Relaxed) {
                         used.store(true, Ordering::Relaxed);
@@ -54,7 +54,7 @@ pub fn lemma(
         row[0] = compiled.shared(row[0]).0;
         for thread in 0..threads {
             let word = word(thread, row[thread + 1]);
-            row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
+            row[thread + 1] = used[symmetry.leader(thread)][word.index()].unwrap_or(0);
         }
         symmetry.canonicalise(row);
     };

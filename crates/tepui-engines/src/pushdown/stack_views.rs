@@ -20,7 +20,7 @@ use super::system::Pushdown;
 use super::trace::trace;
 use crate::abstraction::{Abstraction, Describe, Key};
 use crate::explorer::number_rows;
-use crate::ids::{Id, ViewId};
+use crate::ids::{Id, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::PathStep;
@@ -30,7 +30,7 @@ use crate::workers::Workers;
 pub struct StackViews {
     grams: Grams,
     /// For each thread and stack, the number of the stack's word.
-    words: Vec<Vec<u32>>,
+    words: Vec<Vec<WordId>>,
     /// Whether cells of views are stacks instead of words, because no stack is ever higher than one symbol.
     exact: bool,
 }
@@ -39,7 +39,7 @@ pub struct StackViews {
 #[derive(Clone, Copy, Debug)]
 pub struct Pop {
     place: u16,
-    revealed: u32,
+    revealed: WordId,
 }
 
 impl StackViews {
@@ -55,7 +55,7 @@ impl StackViews {
         if self.exact {
             system.locals.top(system.compiled.kind_of[thread], cell)
         } else {
-            self.grams.word(thread, cell)[0]
+            self.grams.word(thread, WordId(cell))[0]
         }
     }
 
@@ -69,7 +69,7 @@ impl StackViews {
     ) -> Result<Lemma, Stop> {
         let Pushdown { compiled, symmetry, .. } = system;
         if !self.exact {
-            return lemma(compiled, symmetry, &self.grams, views, |_, word| word, workers, budget);
+            return lemma(compiled, symmetry, &self.grams, views, |_, word| WordId(word), workers, budget);
         }
         let (grams, words) = self.flat_grams(system);
         let word = |thread: usize, stack: u32| words[symmetry.leader(thread)][stack as usize];
@@ -77,7 +77,7 @@ impl StackViews {
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
-    fn flat_grams(&self, system: &Pushdown<Stacks>) -> (Grams, Vec<Vec<u32>>) {
+    fn flat_grams(&self, system: &Pushdown<Stacks>) -> (Grams, Vec<Vec<WordId>>) {
         let Pushdown { compiled, locals, symmetry } = system;
         let (mut grams, _) = Grams::new(compiled, symmetry, 1);
         let mut words = vec![Vec::new(); compiled.threads()];
@@ -137,7 +137,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     fn view(&self, system: &Pushdown<Stacks>, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
         for thread in 0..row.len() - 1 {
-            view[thread + 1] = self.words[system.symmetry.leader(thread)][row[thread + 1] as usize];
+            view[thread + 1] = self.words[system.symmetry.leader(thread)][row[thread + 1] as usize].0;
         }
         system.symmetry.canonicalise(view);
     }
@@ -203,12 +203,12 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
             if system.symmetry.repeats(view, thread) {
                 continue;
             }
-            let word = view[thread + 1];
+            let word = WordId(view[thread + 1]);
             for reaction in self.grams.known_reactions(thread, (view[0], word)).unwrap_or_default() {
                 let Reaction::Reveal(shared) = *reaction else { continue };
                 for &revealed in self.grams.revealed(thread, word) {
                     let target = targets.add(view, Pop { place: thread as u16, revealed });
-                    (target[0], target[thread + 1]) = (shared, revealed);
+                    (target[0], target[thread + 1]) = (shared, revealed.0);
                     system.symmetry.canonicalise_at(target, thread);
                 }
             }
@@ -219,7 +219,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         let Fact { revealed, .. } = fact;
         self.grams.pops_above(fact, &system.symmetry, view, |thread, shared| {
             let target = targets.add(view, Pop { place: thread as u16, revealed });
-            (target[0], target[thread + 1]) = (shared, revealed);
+            (target[0], target[thread + 1]) = (shared, revealed.0);
             system.symmetry.canonicalise_at(target, thread);
         });
     }
@@ -287,7 +287,8 @@ impl Describe<Pushdown<Stacks>> for StackViews {
 
     fn explain(&self, system: &Pushdown<Stacks>, view: &[u32], why: Pop) -> String {
         let (compiled, place) = (&system.compiled, usize::from(why.place));
-        let words: Vec<_> = (1..view.len()).map(|field| self.grams.word(field - 1, view[field]).to_vec()).collect();
+        let words: Vec<_> =
+            (1..view.len()).map(|field| self.grams.word(field - 1, WordId(view[field])).to_vec()).collect();
         let thread = &compiled.model.threads()[place];
         format!(
             "at {} thread {} may pop {}; {} may lie below, but no state reached so far shows that",
@@ -320,7 +321,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
             });
             return words.list(system, &listed, violating, workers, budget);
         }
-        let word = |thread: usize, word: u32| self.grams.word(thread, word).to_vec();
+        let word = |thread: usize, word: u32| self.grams.word(thread, WordId(word)).to_vec();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
 }

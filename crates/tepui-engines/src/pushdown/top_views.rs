@@ -13,7 +13,7 @@ use super::generators::{GeneratorTest, Pairs};
 use super::least_set::Reached;
 use super::prefilter::Prefilter;
 use super::system::{Locals, Pushdown};
-use crate::ids::ViewId;
+use crate::ids::{ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
@@ -129,7 +129,7 @@ impl<L: Locals> Observed for TopViews<L> {
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
+        let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| WordId(symbol.0));
         let reached = Reached { views: reached, states, depth: 1, number: &top };
         let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
