@@ -37,7 +37,7 @@ pub(in crate::kinds) fn summary(model: &Model, digest: Digest) -> Summary {
         ("finite context", if all_finite { FINITE } else { INFINITE }.to_owned()),
     ];
     for group in compiled.symmetry().groups() {
-        let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread].name.as_str()).collect();
+        let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread.index()].name.as_str()).collect();
         facts.push(("alike", names.join(", ")));
     }
     facts.push(("digest", digest.to_string()));
