@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use tepui_core::Status;
 use tepui_core::story::{Mark, Situation, Step, Story, Unit, Values};
+use tepui_core::text::cut;
 
 use crate::human::{BOLD, DIM, colour, paint};
-use crate::{count, cut, visible};
+use crate::{count, visible};
 
 /// Steps shown of a long story: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
