@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use tepui_core::Budget;
 use tepui_engines::contexts::dfa::{Dfa, split};
 use tepui_engines::contexts::post_star::PostStar;
+use tepui_engines::ids::ThreadId;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_model::pushdown::{Model, State, Symbol};
 use tepui_tests::oracle;
@@ -71,7 +72,7 @@ fn a_context_is_what_the_thread_reaches_alone() {
         let compiled = Compiled::new(&model);
         let mut budget = Budget::unlimited();
         let start = Dfa::single(&word(&model.init().stacks[0]));
-        let saturated = PostStar::new(compiled.kind(0), compiled.init, &start, &mut budget).unwrap();
+        let saturated = PostStar::new(compiled.kind(ThreadId(0)), compiled.init, &start, &mut budget).unwrap();
         let sets = split(&saturated, &mut budget).unwrap();
         let (reached, exact) = alone(&model);
         for state in &reached {
@@ -100,7 +101,7 @@ fn sets_are_compared_as_sets() {
         let compiled = Compiled::new(&model);
         let mut budget = Budget::unlimited();
         let start = Dfa::single(&word(&model.init().stacks[0]));
-        let saturated = PostStar::new(compiled.kind(0), compiled.init, &start, &mut budget).unwrap();
+        let saturated = PostStar::new(compiled.kind(ThreadId(0)), compiled.init, &start, &mut budget).unwrap();
         let sets = split(&saturated, &mut budget).unwrap();
         for (_, one) in &sets {
             for (_, other) in &sets {

@@ -8,21 +8,16 @@ use serde_json::Value;
 
 #[path = "../../tepui-cli/tests/cli/room.rs"]
 mod room;
+#[path = "../../tepui-cli/tests/cli/suite.rs"]
+mod suite;
 
 use room::{Room, Run};
+use suite::{document, line, room, room_of_all_forms, rows};
 
 impl Room {
     fn new() -> Self {
         Self::of(env!("CARGO_BIN_EXE_tepui-bench"))
     }
-}
-
-/// A room with a suite of one model.
-fn room(model: &str) -> Room {
-    let room = Room::new();
-    std::fs::create_dir(room.path("suite")).unwrap();
-    std::fs::copy(room.path(model), room.path("suite").join(model)).unwrap();
-    room
 }
 
 fn add_family(room: &Room, family: &str) {
@@ -31,45 +26,10 @@ fn add_family(room: &Room, family: &str) {
     std::fs::copy(source, room.path("suite/families").join(family)).unwrap();
 }
 
-/// Runs a line in a world without a corpus.
-#[track_caller]
-fn expect(room: &Room, line: &str, code: i32) -> Run {
-    let run = Run::from(room.command(line).env_remove("TEPUI_CORPUS").output().unwrap());
-    assert_eq!(run.code, Some(code), "tepui-bench {line}\n{}{}", run.stdout, run.stderr);
-    run
-}
-
-fn document(room: &Room, name: &str) -> Value {
-    serde_json::from_str(&room.read_text(name)).unwrap()
-}
-
-#[track_caller]
-fn rows<'a>(document: &'a Value, table: &str) -> &'a [Value] {
-    document[table].as_array().unwrap_or_else(|| panic!("there is no list {table}: {document}"))
-}
-
-/// The words of the first line that begins with these words.
-#[track_caller]
-fn line<'a>(text: &'a str, beginning: &[&str]) -> Vec<&'a str> {
-    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    lines.find(|words| words.starts_with(beginning)).unwrap_or_else(|| panic!("no line {beginning:?}: {text}"))
-}
-
-/// A suite with a model in each form.
-fn suite_of_all_forms() -> Room {
-    let room = room("lock.cpds");
-    for file in ["relay.pds", "relay.init", "relay.spec", "begin.bp", "doors.rpds", "notes.txt"] {
-        std::fs::copy(room.path(file), room.path("suite").join(file)).unwrap();
-    }
-    std::fs::create_dir(room.path("suite/more")).unwrap();
-    std::fs::write(room.path("suite/hello.spad"), "").unwrap();
-    room
-}
-
 #[test]
 fn models_that_no_table_is_about_are_named() {
-    let room = suite_of_all_forms();
-    let run = expect(&room, "suite --table threads --runs 1 --timeout 0", 0);
+    let room = room_of_all_forms("");
+    let run = room.expect("suite --table threads --runs 1 --timeout 0", 0);
     assert_eq!(run.stderr, "skipped in suite: doors.rpds, hello.spad, more/, notes.txt\n");
     assert!(run.stdout.contains("begin"), "{}", run.stdout);
 }
@@ -79,7 +39,7 @@ fn published_figures_stand_beside_ours() {
     let room = room("lock.cpds");
     std::fs::copy(room.path("race.cpds"), room.path("suite/driver-2-3.cpds")).unwrap();
     std::fs::copy(room.path("lock.cpds"), room.path("suite/dekker.cpds")).unwrap();
-    let run = expect(&room, "suite --table delays --runs 1 --json x.json", 0);
+    let run = room.expect("suite --table delays --runs 1 --json x.json", 0);
     let (table_2, table_3) = run.stdout.split_once("Calls to Image").unwrap();
     // Rows without our file have the published figures alone.
     let published = "Bluetooth3 2+3 460,684 — 654 s — 2085 s — TO — 56, 56 —";
@@ -115,7 +75,7 @@ fn published_figures_stand_beside_ours() {
 #[test]
 fn one_thread_and_two_give_the_same_answers() {
     let room = room("lock.cpds");
-    let run = expect(&room, "suite --table threads --runs 2 --json x.json", 0);
+    let run = room.expect("suite --table threads --runs 2 --json x.json", 0);
     for engine in ["closure", "delays", "contexts-explicit"] {
         assert_eq!(line(&run.stdout, &["lock", engine, "safe"]).last(), Some(&"equal"));
     }
@@ -129,7 +89,7 @@ fn one_thread_and_two_give_the_same_answers() {
 
 #[test]
 fn threads_without_an_answer_are_not_compared() {
-    let run = expect(&room("lock.cpds"), "suite --table threads --timeout 0", 0);
+    let run = room("lock.cpds").expect("suite --table threads --timeout 0", 0);
     assert_eq!(line(&run.stdout, &["lock", "closure", "unknown:", "timeout"]).last(), Some(&"compared"));
     assert!(run.stdout.contains("nothing was compared"), "{}", run.stdout);
 }
@@ -139,7 +99,7 @@ fn growth_is_a_table_and_plots() {
     let room = room("lock.cpds");
     add_family(&room, "stefan.cpds");
     add_family(&room, "driver.cpds");
-    let run = expect(&room, "suite --table growth --runs 1 --timeout 0.15s --json x.json --svg plots", 0);
+    let run = room.expect("suite --table growth --runs 1 --timeout 0.15s --json x.json --svg plots", 0);
     let shared = ["closure", "closure --no-symmetry", "delays"];
     let families = [("stefan", "contexts-symbolic"), ("driver", "contexts-explicit")];
     let document = document(&room, "x.json");
@@ -163,7 +123,7 @@ fn growth_is_a_table_and_plots() {
 fn growth_without_time_is_still_a_plot() {
     let room = room("lock.cpds");
     add_family(&room, "driver.cpds");
-    let run = expect(&room, "suite --table growth --timeout 0 --svg plots", 0);
+    let run = room.expect("suite --table growth --timeout 0 --svg plots", 0);
     assert_eq!(line(&run.stdout, &["driver", "closure", "unknown:", "timeout"])[4], "1+1");
     let svg = room.read_text("plots/growth-driver.svg");
     check_svg(&svg);
@@ -197,12 +157,12 @@ fn check_svg(svg: &str) {
 #[test]
 fn all_tables_are_made_together() {
     let room = room("lock.cpds");
-    let run = expect(&room, "suite --runs 1 --json x.json", 0);
+    let run = room.expect("suite --runs 1 --json x.json", 0);
     assert!(run.stdout.contains("no family found"), "{}", run.stdout);
     let document = document(&room, "x.json");
     let names: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, ["engines", "delays", "threads", "growth"]);
-    let two = expect(&room, "suite --runs 1 --table threads --table growth", 0);
+    let two = room.expect("suite --runs 1 --table threads --table growth", 0);
     assert!(two.stdout.contains("One thread and two") && !two.stdout.contains("Calls to Image"), "{}", two.stdout);
 }
 
@@ -220,7 +180,7 @@ fn what_cannot_be_run_is_explained() {
         ("lock.cpds --table speed", "invalid value 'speed'"),
     ];
     for (line, part) in cases {
-        let run = expect(&room, line, 2);
+        let run = room.expect(line, 2);
         assert!(run.stderr.contains(part) && !run.stderr.contains("panicked"), "tepui-bench {line}: {}", run.stderr);
     }
     let nowhere: PathBuf = room.path("no-corpus");
@@ -234,7 +194,7 @@ fn what_was_measured_before_a_failure_is_kept() {
     let room = room("lock.cpds");
     std::fs::create_dir_all(room.path("suite/families")).unwrap();
     std::fs::write(room.path("suite/families/driver.cpds"), "shared q\n").unwrap();
-    let run = expect(&room, "suite --runs 1 --table engines --table growth --json x.json", 2);
+    let run = room.expect("suite --runs 1 --table engines --table growth --json x.json", 2);
     assert!(run.stderr.contains("cannot scale suite/families/driver.cpds"), "{}", run.stderr);
     assert_eq!(rows(&document(&room, "x.json"), "engines").len(), 8);
 }

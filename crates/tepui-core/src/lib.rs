@@ -22,6 +22,7 @@ mod engine;
 mod outcome;
 mod portfolio;
 pub mod story;
+pub mod text;
 mod verdict;
 mod way_back;
 

@@ -96,6 +96,8 @@ pub enum Mark {
     Violation,
     /// The step does nothing but go on.
     Idle,
+    /// The scheduler passed an actor by before this step: its number.
+    Delayed(usize),
 }
 
 impl Story {
@@ -149,6 +151,11 @@ impl Step {
     /// Whether it has a mark.
     pub fn is(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
+    }
+
+    /// The actors that the scheduler passed by before it, in order.
+    pub fn delayed(&self) -> impl Iterator<Item = usize> {
+        self.marks.iter().filter_map(|mark| if let Mark::Delayed(actor) = mark { Some(*actor) } else { None })
     }
 
     /// The context that begins with it, if one does.

@@ -10,15 +10,15 @@ use std::ops::Range;
 
 use tepui_core::{Budget, Stop};
 
-use crate::ids::{Id, ViewId};
+use crate::ids::{Id, ThreadId, ViewId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::{PathStep, System};
 use crate::workers::Workers;
 
-/// What a fact is about. A view owes more because of a fact only if it watches the fact's key. The numbers should be small:
-/// lists are indexed by them.
-pub type Key = (usize, u32);
+/// What a fact is about: a thread, if the fact is about one, and something of it. A view owes more because of a fact only if
+/// it watches the fact's key. The numbers should be small: lists are indexed by them.
+pub type Key = (ThreadId, u32);
 
 /// Views of a system at one level. A view is a row of numbers, in canonical order where threads are interchangeable.
 ///

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::ids::{Id, StateId};
+use crate::ids::{Id, StateId, ThreadId};
 
 /// One bit for each thread, for all states from a first one on. Several threads may set bits at the same time.
 pub(crate) struct Bits {
@@ -28,19 +28,19 @@ impl Bits {
     }
 
     /// Whether a bit is set.
-    pub(crate) fn has(&self, state: StateId, thread: usize) -> bool {
+    pub(crate) fn has(&self, state: StateId, thread: ThreadId) -> bool {
         let (byte, bit) = self.place(state, thread);
         self.bytes[byte].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Sets a bit; returns whether it was clear.
-    pub(crate) fn set(&self, state: StateId, thread: usize) -> bool {
+    pub(crate) fn set(&self, state: StateId, thread: ThreadId) -> bool {
         let (byte, bit) = self.place(state, thread);
         // Reading first keeps the cache line shared where the bit is set, as it mostly is; a write would claim it.
         !self.has(state, thread) && self.bytes[byte].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    fn place(&self, state: StateId, thread: usize) -> (usize, u8) {
-        ((state.index() - self.first.index()) * self.stride + thread / 8, 1 << (thread % 8))
+    fn place(&self, state: StateId, thread: ThreadId) -> (usize, u8) {
+        ((state.index() - self.first.index()) * self.stride + thread.index() / 8, 1 << (thread.0 % 8))
     }
 }

@@ -6,7 +6,7 @@
 
 use tepui_core::{Budget, Stop};
 
-use crate::ids::{Id, StateId};
+use crate::ids::{Id, StateId, ThreadId, Threads};
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 use crate::workers::Workers;
@@ -31,13 +31,13 @@ pub trait Visitor: Sync {
     const VISITS_IMAGES: bool = true;
 
     /// The state and the threads of a job.
-    fn job(&self, job: &Self::Job) -> (StateId, std::ops::Range<usize>);
+    fn job(&self, job: &Self::Job) -> (StateId, Threads);
 
     /// There are now so many states.
     fn grown(&mut self, states: usize);
 
     /// A step leads to a state, in which the thread has a place. Called from several threads in any order.
-    fn image(&self, job: &Self::Job, state: StateId, place: usize, found: &mut Self::Found);
+    fn image(&self, job: &Self::Job, state: StateId, place: ThreadId, found: &mut Self::Found);
 
     /// All steps of a job have been taken; says whether a thread was enabled.
     fn done(&self, job: &Self::Job, enabled: bool, found: &mut Self::Found);
@@ -63,7 +63,7 @@ struct Chunk<'j, J> {
     /// For each job, whether a thread was enabled, and how many images there are up to its last one.
     taken: Vec<(bool, usize)>,
     /// For each image, the place of the thread that took the step.
-    places: Vec<u16>,
+    places: Vec<ThreadId>,
 }
 
 impl<S: System> Explorer<S> {
@@ -185,7 +185,7 @@ impl<S: System> Explorer<S> {
             let (mut found, mut start) = (V::Found::default(), 0);
             for (job, (enabled, end)) in chunk.jobs.iter().zip(chunk.taken) {
                 for (&state, &place) in numbers[start..end].iter().zip(&chunk.places[start..end]) {
-                    visited.image(job, state, usize::from(place), &mut found);
+                    visited.image(job, state, place, &mut found);
                 }
                 visited.done(job, enabled, &mut found);
                 start = end;
@@ -207,7 +207,7 @@ impl<S: System> Explorer<S> {
                 enabled |= self.system.steps(thread, &row, &mut next, &mut |row, place| {
                     self.states.pack(row, &mut batch);
                     if V::VISITS_IMAGES {
-                        chunk.places.push(place as u16);
+                        chunk.places.push(place);
                     }
                 });
             }

@@ -13,12 +13,12 @@ use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
 use crate::explorer::Explorer;
-use crate::ids::{Id, StateId};
+use crate::ids::{Id, StateId, ThreadId, Threads};
 use crate::packed::Batch;
 use crate::system::{PathStep, System};
 
 /// A state, and the place there of the thread that moved last, or that is to move.
-type Place = (StateId, u16);
+type Place = (StateId, ThreadId);
 
 /// Moves made before limits are looked at.
 const MOVES_AT_ONCE: usize = 1 << 15;
@@ -83,7 +83,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
         let mut parts = Vec::new();
         for seeds in seeds.chunks(self.seeds_at_once()) {
             // A thread that came to a seed itself has run on.
-            let has_moved = |&(seed, mover): &Place| self.visited.has(seed, usize::from(mover));
+            let has_moved = |&(seed, mover): &Place| self.visited.has(seed, mover);
             let moves = self.explorer.workers.cut(seeds, |seeds| {
                 let moves = self.moves(seeds).filter(|place| !has_moved(place));
                 moves.collect::<Vec<_>>()
@@ -106,8 +106,8 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
 
     /// All threads, from all of some states.
     fn moves(&self, seeds: &[StateId]) -> impl Iterator<Item = Place> {
-        let threads = self.explorer.system.threads() as u16;
-        seeds.iter().flat_map(move |&seed| (0..threads).map(move |mover| (seed, mover)))
+        let threads = Threads::all(self.explorer.system.threads());
+        seeds.iter().flat_map(move |&seed| threads.clone().map(move |mover| (seed, mover)))
     }
 
     /// Makes moves; adds lists of the places that were not found before.
@@ -119,15 +119,13 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
                 let (mut batch, mut places) = (Batch::default(), Vec::new());
                 for &(state, mover) in moves {
                     states.get(state, &mut row);
-                    system.steps(usize::from(mover), &row, &mut next, &mut |row, place| {
+                    system.steps(mover, &row, &mut next, &mut |row, place| {
                         states.pack(row, &mut batch);
-                        places.push(place as u16);
+                        places.push(place);
                     });
                 }
                 let found = states.find_all(&batch).zip(places).filter_map(|(state, place)| Some((state?, place)));
-                found
-                    .filter(|&(state, place)| state > StateId::INITIAL && self.visited.set(state, usize::from(place)))
-                    .collect()
+                found.filter(|&(state, place)| state > StateId::INITIAL && self.visited.set(state, place)).collect()
             }));
             budget.spend(moves.len() as u64)?;
         }
@@ -135,7 +133,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
     }
 
     fn in_order(&self, parts: Vec<Vec<Place>>) -> Vec<Place> {
-        let key = |&(state, place): &Place| u64::from(state.0) << 16 | u64::from(place);
+        let key = |&(state, place): &Place| u64::from(state.0) << 16 | u64::from(place.0);
         self.explorer.workers.sorted(parts, key, |one, other| one == other)
     }
 
@@ -178,8 +176,7 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
                     _ => self.leading_to(to, &waves[wave - 1], budget)?,
                 };
                 let from = from.ok_or_else(lost)?;
-                let (before, after) = (usize::from(from.1), usize::from(to.1));
-                path.push(PathStep { before, after, row: self.explorer.row(to.0) });
+                path.push(PathStep { before: from.1, after: to.1, row: self.explorer.row(to.0) });
                 to = from;
             }
             state = to.0;
@@ -210,8 +207,8 @@ impl<'a, S: System, V: Fn(&[u32]) -> bool + Sync> Walk<'a, S, V> {
                 moves.iter().copied().find(|&(state, mover)| {
                     let mut leads = false;
                     states.get(state, &mut row);
-                    system.steps(usize::from(mover), &row, &mut next, &mut |row, moved| {
-                        leads |= row == target && moved == usize::from(place);
+                    system.steps(mover, &row, &mut next, &mut |row, moved| {
+                        leads |= row == target && moved == place;
                     });
                     leads
                 })

@@ -8,7 +8,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Describe;
 use crate::explorer::add_rows;
-use crate::ids::ViewId;
+use crate::ids::{ThreadId, ViewId};
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::proof::Proof;
@@ -51,7 +51,13 @@ impl<S: System, A: Describe<S>> System for Observing<S, A> {
     }
 
     #[inline]
-    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
         self.system.steps(thread, row, next, found)
     }
 

@@ -8,7 +8,7 @@
 
 use tepui_core::{Budget, Stop};
 
-use crate::ids::ViewId;
+use crate::ids::{ThreadId, ViewId};
 use crate::packed::PackedSet;
 use crate::workers::Workers;
 
@@ -17,7 +17,7 @@ pub trait System: Send + Sync {
     /// Whether a row may be left out because others that are stored cover it. Such systems are explored by one thread.
     const SUBSUMES: bool = false;
 
-    /// How many threads there are.
+    /// How many threads there are, which are at most 65535.
     fn threads(&self) -> usize;
 
     /// For each number of a row, the largest value to expect for a start.
@@ -41,7 +41,13 @@ pub trait System: Send + Sync {
     /// `next`, and the place of the thread in it, which may be another one where threads are interchangeable. Returns
     /// whether the thread is enabled. A thread that is interchangeable with an earlier one in the same local state may
     /// be left out.
-    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool;
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool;
 
     /// Bytes held.
     fn bytes(&self) -> u64;
@@ -51,9 +57,9 @@ pub trait System: Send + Sync {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathStep {
     /// The place of the thread before the step.
-    pub before: usize,
+    pub before: ThreadId,
     /// Its place afterwards, which may be another one where threads are interchangeable.
-    pub after: usize,
+    pub after: ThreadId,
     /// The state afterwards.
     pub row: Vec<u32>,
 }

@@ -14,7 +14,7 @@ use crate::packed::PackedSet;
 /// Views that were looked at, by the keys that they watch.
 #[derive(Default)]
 pub(crate) struct Watchers {
-    /// For both numbers of a key, the views that watch it.
+    /// For the thread and the number of a key, the views that watch it.
     lists: Vec<Vec<Vec<ViewId>>>,
     /// Views that are in no list yet.
     unlisted: Vec<Vec<ViewId>>,
@@ -38,14 +38,14 @@ impl Watchers {
         if !self.unlisted.is_empty() {
             self.list(views, budget, watches)?;
         }
-        let list = self.lists.get_mut(key.0).and_then(|lists| lists.get_mut(key.1 as usize));
+        let list = self.lists.get_mut(key.0.index()).and_then(|lists| lists.get_mut(key.1 as usize));
         Ok(list.map(std::mem::take).unwrap_or_default())
     }
 
     /// Puts a list back that was taken.
     pub(crate) fn put_back(&mut self, key: Key, list: Vec<ViewId>) {
         if !list.is_empty() {
-            self.lists[key.0][key.1 as usize] = list;
+            self.lists[key.0.index()][key.1 as usize] = list;
         }
     }
 
@@ -66,11 +66,11 @@ impl Watchers {
         for view in std::mem::take(&mut self.unlisted).into_iter().flatten() {
             views.get(view, &mut row);
             watches(&row, &mut keys);
-            for (first, second) in keys.drain(..) {
-                self.lists.resize(self.lists.len().max(first + 1), Vec::new());
-                let lists = &mut self.lists[first];
-                lists.resize(lists.len().max(second as usize + 1), Vec::new());
-                lists[second as usize].push(view);
+            for (thread, number) in keys.drain(..) {
+                self.lists.resize(self.lists.len().max(thread.index() + 1), Vec::new());
+                let lists = &mut self.lists[thread.index()];
+                lists.resize(lists.len().max(number as usize + 1), Vec::new());
+                lists[number as usize].push(view);
             }
             budget.pass(1)?;
         }

@@ -1,9 +1,8 @@
 //! What an answer is about.
 
 use serde_json::{Value, json};
+use tepui_core::text::cut;
 use tepui_core::{About, Outcome, Status, Unreached};
-
-use crate::cut;
 
 /// Stretches shown of many.
 const SHOWN: usize = 6;

@@ -11,7 +11,8 @@ mod visible;
 
 use tepui_core::{About, Invariant, Outcome, Reason, Story, Verdict};
 
-pub use numbers::{bytes, count, grouped, seconds};
+pub use numbers::{bytes, seconds};
+pub use tepui_core::text::{count, grouped};
 use visible::visible_json;
 pub use visible::{guarded, visible, visible_lines};
 
@@ -61,17 +62,6 @@ pub struct Report<'a> {
     pub self_checked: bool,
     /// Whether the run looked for proofs.
     pub proving: bool,
-}
-
-/// The longest text of a statement that is shown.
-const LONGEST: usize = 44;
-
-/// A statement, or its beginning.
-fn cut(statement: &str) -> String {
-    match statement.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} ...", &statement[..end]),
-        None => statement.to_owned(),
-    }
 }
 
 impl<'a> Report<'a> {

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use tepui_core::Status;
 use tepui_core::story::{Mark, Situation, Step, Story, Unit, Values};
+use tepui_core::text::cut;
 
 use crate::human::{BOLD, DIM, colour, paint};
-use crate::{count, cut, visible};
+use crate::{count, visible};
 
 /// Steps shown of a long story: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
@@ -21,11 +22,7 @@ fn left_out(index: usize, count: usize) -> Option<Option<usize>> {
 /// For people: contexts marked, each step with its line, its text and what it changed. `stacks` adds the calls that the
 /// actor is in.
 pub(crate) fn render(story: &Story, stacks: bool) -> String {
-    let idle = |step: &Step| {
-        let unchanged = matches!(&step.after, Situation::Values(values) if values.is_empty());
-        step.is(Mark::Idle) && unchanged && !step.is(Mark::Violation)
-    };
-    let steps: Vec<_> = (1..).zip(&story.steps).filter(|(_, step)| !idle(step)).collect();
+    let steps: Vec<_> = (1..).zip(&story.steps).filter(|(_, step)| !is_idle(step)).collect();
     let widest =
         |cell: fn(&Step) -> String| steps.iter().map(|(_, step)| cell(step).chars().count()).max().unwrap_or(0);
     let (places, texts) = (widest(place), widest(text));
@@ -39,6 +36,7 @@ pub(crate) fn render(story: &Story, stacks: bool) -> String {
             hidden = true;
             continue;
         }
+        out.push_str(&delays(story, step));
         if story.unit == Unit::Contexts && (std::mem::take(&mut hidden) || begins) {
             let _ = writeln!(out, "  {}", paint(BOLD, &format!("context {context}: {}", visible(&names(story, step)))));
         }
@@ -55,6 +53,12 @@ pub(crate) fn render(story: &Story, stacks: bool) -> String {
         let _ = writeln!(out, "    {}", paint(DIM, &steps));
     }
     out
+}
+
+/// Whether nothing happens in a step, and there is nothing else to tell of it.
+fn is_idle(step: &Step) -> bool {
+    let unchanged = matches!(&step.after, Situation::Values(values) if values.is_empty());
+    step.is(Mark::Idle) && unchanged && !step.is(Mark::Violation) && step.delayed().next().is_none()
 }
 
 fn actors(step: &Step) -> Vec<usize> {
@@ -77,6 +81,15 @@ fn values_text(values: &Values) -> String {
 fn names(story: &Story, step: &Step) -> String {
     let names = step.moves.iter().filter_map(|own| story.actors.get(own.actor));
     names.cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn name(story: &Story, actor: usize) -> &str {
+    story.actors.get(actor).map_or("?", String::as_str)
+}
+
+/// Who was passed by before a step. This comes before the line with which a context begins, since it happens earlier.
+fn delays(story: &Story, step: &Step) -> String {
+    step.delayed().map(|actor| format!("    {} is delayed\n", visible(name(story, actor)))).collect()
 }
 
 /// The lines of a step; nothing, if it has none.
@@ -107,9 +120,8 @@ fn says(step: &Step) -> String {
 /// What else is told of a step, in lines of its own.
 fn asides(story: &Story, step: &Step, stacks: bool) -> String {
     let mut out = String::new();
-    let name = |actor: usize| story.actors.get(actor).map_or("?", String::as_str);
     for message in &step.messages {
-        let sent = format!("{} -> {}: {}", name(message.from), name(message.to), message.text);
+        let sent = format!("{} -> {}: {}", name(story, message.from), name(story, message.to), message.text);
         let _ = writeln!(out, "         {}", visible(&sent));
     }
     if stacks && !step.stack.is_empty() {
@@ -152,11 +164,14 @@ fn step_value(story: &Story, step: &Step) -> Value {
             fields.insert("failed".to_owned(), step.is(Mark::Violation).into());
         }
     }
+    let name = |actor: usize| story.actors.get(actor);
     if !step.messages.is_empty() {
-        let name = |actor: usize| story.actors.get(actor);
         let message =
             |one: &tepui_core::story::Message| json!({ "from": name(one.from), "to": name(one.to), "text": one.text });
         fields.insert("messages".to_owned(), step.messages.iter().map(message).collect());
+    }
+    if step.delayed().next().is_some() {
+        fields.insert("delayed".to_owned(), step.delayed().map(|actor| json!(name(actor))).collect());
     }
     Value::Object(fields)
 }
@@ -204,6 +219,28 @@ mod tests {
         let (_, steps) = values(&sample());
         assert_eq!(steps[0]["messages"], json!([{ "from": "client", "to": "server", "text": "ping" }]));
         assert_eq!((&steps[1]["thread"], &steps[1]["rule"]), (&json!("server"), &json!("receive")));
+    }
+
+    #[test]
+    fn delays_are_told() {
+        let mut story = sample();
+        story.steps[1].marks.push(Mark::Delayed(0));
+        let text = anstream_free(&render(&story, false));
+        let expected = "client -> server: ping\n    client is delayed\n  context 2: server\n    2    line 3";
+        assert!(text.contains(expected), "{text}");
+        let (_, steps) = values(&story);
+        assert_eq!((&steps[0]["delayed"], &steps[1]["delayed"]), (&Value::Null, &json!(["client"])));
+    }
+
+    #[test]
+    fn an_idle_step_is_shown_where_someone_is_delayed() {
+        let mut story = sample();
+        story.steps[0].after = Situation::Values(Vec::new());
+        story.steps[0].marks.push(Mark::Idle);
+        assert!(anstream_free(&render(&story, false)).contains("not shown: 1 step"));
+        story.steps[0].marks.push(Mark::Delayed(1));
+        let text = anstream_free(&render(&story, false));
+        assert!(text.contains("    server is delayed\n  context 1: client\n    1 "), "{text}");
     }
 
     /// A text without the codes for colours.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 use tepui_engines::abstraction::{Abstraction, Describe, Key};
-use tepui_engines::ids::{Id, ViewId};
+use tepui_engines::ids::{Id, ThreadId, Threads, ViewId};
 use tepui_engines::obligations::Targets;
 use tepui_engines::packed::PackedSet;
 use tepui_engines::system::{PathStep, System};
@@ -50,8 +50,8 @@ impl System for Counting {
         Ok(())
     }
 
-    fn steps(&self, thread: usize, row: &[u32], _: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
-        let successors = self.0.successors(&state_of(row), thread);
+    fn steps(&self, thread: ThreadId, row: &[u32], _: &mut Vec<u32>, found: &mut impl FnMut(&[u32], ThreadId)) -> bool {
+        let successors = self.0.successors(&state_of(row), thread.index());
         successors.iter().for_each(|next| found(&row_of(next), thread));
         !successors.is_empty()
     }
@@ -85,15 +85,18 @@ pub(crate) struct Claim {
 #[derive(Clone, Copy)]
 pub(crate) struct Beyond;
 
+/// The key of the only fact, which is about no thread.
+const BEYOND: Key = (ThreadId(0), 0);
+
 impl CounterViews {
     /// Where the rules of a kind that threads can apply in a view lead to: the thread, and what it goes to.
-    fn enabled(machine: &Machine, view: &[u32], op: Op) -> Vec<(usize, (u32, u32))> {
-        let of_thread = |thread: usize| {
-            let rules = machine.threads[thread].iter();
-            let fits = rules.filter(move |rule| rule.op == op && rule.from == (view[0], view[thread + 1]));
+    fn enabled(machine: &Machine, view: &[u32], op: Op) -> Vec<(ThreadId, (u32, u32))> {
+        let of_thread = |thread: ThreadId| {
+            let rules = machine.threads[thread.index()].iter();
+            let fits = rules.filter(move |rule| rule.op == op && rule.from == (view[0], view[thread.field()]));
             fits.map(move |rule| (thread, rule.to))
         };
-        (0..machine.threads.len()).flat_map(of_thread).collect()
+        Threads::all(machine.threads.len()).flat_map(of_thread).collect()
     }
 
     fn is_many(&self, view: &[u32]) -> bool {
@@ -101,10 +104,10 @@ impl CounterViews {
     }
 
     /// Decrements at *many* owe views with a counter.
-    fn owe(&self, machine: &Machine, view: &[u32], counter: u32, targets: &mut Targets<usize>) {
+    fn owe(&self, machine: &Machine, view: &[u32], counter: u32, targets: &mut Targets<ThreadId>) {
         for (thread, (shared, position)) in Self::enabled(machine, view, Op::Decrement) {
             let target = targets.add(view, thread);
-            (target[0], target[thread + 1]) = (shared, position);
+            (target[0], target[thread.field()]) = (shared, position);
             target[view.len() - 1] = counter;
         }
     }
@@ -112,7 +115,7 @@ impl CounterViews {
 
 impl Abstraction<Counting> for CounterViews {
     type Fact = Beyond;
-    type Why = usize;
+    type Why = ThreadId;
     type Prefilter = ();
     type Certificate = Claim;
     type Trace = Vec<(usize, State)>;
@@ -186,16 +189,16 @@ impl Abstraction<Counting> for CounterViews {
     }
 
     fn key(_: Beyond) -> Key {
-        (0, 0)
+        BEYOND
     }
 
     fn watches(&self, system: &Counting, view: &[u32], keys: &mut Vec<Key>) {
         if self.is_many(view) && !Self::enabled(&system.0, view, Op::Decrement).is_empty() {
-            keys.push((0, 0));
+            keys.push(BEYOND);
         }
     }
 
-    fn owed(&self, system: &Counting, view: &[u32], targets: &mut Targets<usize>) {
+    fn owed(&self, system: &Counting, view: &[u32], targets: &mut Targets<ThreadId>) {
         if self.is_many(view) {
             self.owe(&system.0, view, self.level - 1, targets);
         }
@@ -204,7 +207,7 @@ impl Abstraction<Counting> for CounterViews {
         }
     }
 
-    fn owed_for(&self, system: &Counting, _: Beyond, view: &[u32], targets: &mut Targets<usize>) {
+    fn owed_for(&self, system: &Counting, _: Beyond, view: &[u32], targets: &mut Targets<ThreadId>) {
         self.owe(&system.0, view, self.level, targets);
     }
 
@@ -234,7 +237,7 @@ impl Abstraction<Counting> for CounterViews {
         path: &[PathStep],
         _: &mut Budget,
     ) -> Result<Vec<(usize, State)>, Stop> {
-        Ok(path.iter().map(|step| (step.before, state_of(&step.row))).collect())
+        Ok(path.iter().map(|step| (step.before.index(), state_of(&step.row))).collect())
     }
 
     fn bytes(&self) -> u64 {
@@ -243,7 +246,7 @@ impl Abstraction<Counting> for CounterViews {
 }
 
 impl Describe<Counting> for CounterViews {
-    fn explain(&self, _: &Counting, view: &[u32], thread: usize) -> String {
+    fn explain(&self, _: &Counting, view: &[u32], ThreadId(thread): ThreadId) -> String {
         format!("thread {thread} may decrement the counter at {view:?}")
     }
 

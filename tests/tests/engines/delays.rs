@@ -6,7 +6,7 @@ use tepui::{Cores, DELAYS, Options};
 use tepui_cert::pushdown::Certificate;
 use tepui_core::{Budget, Engine as _, Evidence, Query, Status, Stop, Verdict, drive};
 use tepui_engines::delays::{self, Delays};
-use tepui_engines::ids::ViewId;
+use tepui_engines::ids::{ThreadId, ViewId};
 use tepui_engines::packed::PackedSet;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::observed::ObservedPushdown;
@@ -124,8 +124,8 @@ impl System for Updates {
         Ok(())
     }
 
-    fn steps(&self, thread: usize, row: &[u32], _: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
-        let enabled = self.rules[thread].iter().filter(|rule| rule.0 == row[0]);
+    fn steps(&self, thread: ThreadId, row: &[u32], _: &mut Vec<u32>, found: &mut impl FnMut(&[u32], ThreadId)) -> bool {
+        let enabled = self.rules[thread.index()].iter().filter(|rule| rule.0 == row[0]);
         enabled.map(|&(_, to)| found(&[to], thread)).count() > 0
     }
 

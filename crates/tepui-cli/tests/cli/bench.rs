@@ -1,48 +1,14 @@
 //! `tepui bench`: small suites and short limits. What is measured varies, what is printed around it does not.
 
-use serde_json::Value;
-
-use crate::Room;
-use crate::room::Run;
+use crate::escapes::SPADE;
+use crate::suite::{document, line, room, room_of_all_forms, rows};
 
 const ENGINES: [&str; 4] = ["closure", "delays", "contexts-explicit", "contexts-symbolic"];
-
-/// A room with a suite of one model.
-fn room(model: &str) -> Room {
-    let room = Room::new();
-    std::fs::create_dir(room.path("suite")).unwrap();
-    std::fs::copy(room.path(model), room.path("suite").join(model)).unwrap();
-    room
-}
-
-/// Runs a line in a world without a corpus.
-#[track_caller]
-fn expect(room: &Room, line: &str, code: i32) -> Run {
-    let run = Run::from(room.command(line).env_remove("TEPUI_CORPUS").output().unwrap());
-    assert_eq!(run.code, Some(code), "tepui {line}\n{}{}", run.stdout, run.stderr);
-    run
-}
-
-fn document(room: &Room, name: &str) -> Value {
-    serde_json::from_str(&room.read_text(name)).unwrap()
-}
-
-#[track_caller]
-fn rows<'a>(document: &'a Value, table: &str) -> &'a [Value] {
-    document[table].as_array().unwrap_or_else(|| panic!("there is no list {table}: {document}"))
-}
-
-/// The words of the first line that begins with these words.
-#[track_caller]
-fn line<'a>(text: &'a str, beginning: &[&str]) -> Vec<&'a str> {
-    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    lines.find(|words| words.starts_with(beginning)).unwrap_or_else(|| panic!("no line {beginning:?}: {text}"))
-}
 
 #[test]
 fn the_table_of_engines_has_a_row_for_each_engine_and_job() {
     let room = room("lock.cpds");
-    let run = expect(&room, "bench suite --runs 2 --json x.json", 0);
+    let run = room.expect("bench suite --runs 2 --json x.json", 0);
     assert_eq!(run.stderr, "", "progress is for terminals");
     for engine in ENGINES {
         for job in ["views", "properties"] {
@@ -64,7 +30,7 @@ fn the_table_of_engines_has_a_row_for_each_engine_and_job() {
 #[test]
 fn a_run_without_an_answer_says_why() {
     let room = room("heights.cpds");
-    let run = expect(&room, "bench suite --engine contexts-states --timeout 0.2s --json x.json", 0);
+    let run = room.expect("bench suite --engine contexts-states --timeout 0.2s --json x.json", 0);
     assert_eq!(line(&run.stdout, &["heights", "contexts-states", "properties"])[3..5], ["unknown:", "timeout"]);
     let document = document(&room, "x.json");
     assert!(rows(&document, "engines").iter().all(|row| row["reason"] == "timeout"), "{document}");
@@ -72,26 +38,15 @@ fn a_run_without_an_answer_says_why() {
 
 #[test]
 fn an_engine_that_does_not_apply_has_no_row() {
-    let run = expect(&room("mixed.cpds"), "bench suite --engine contexts-states --runs 1", 0);
+    let run = room("mixed.cpds").expect("bench suite --engine contexts-states --runs 1", 0);
     assert!(!run.stdout.contains("contexts-states"), "{}", run.stdout);
-}
-
-/// A suite with a model in each form.
-fn suite_of_all_forms() -> Room {
-    let room = room("lock.cpds");
-    for file in ["relay.pds", "relay.init", "relay.spec", "begin.bp", "doors.rpds", "notes.txt"] {
-        std::fs::copy(room.path(file), room.path("suite").join(file)).unwrap();
-    }
-    std::fs::create_dir(room.path("suite/more")).unwrap();
-    std::fs::write(room.path("suite/hello.spad"), crate::escapes::SPADE).unwrap();
-    room
 }
 
 #[test]
 fn models_in_every_form_are_run_and_the_rest_is_named() {
-    let room = suite_of_all_forms();
+    let room = room_of_all_forms(SPADE);
     room.expect("verify suite/hello.spad", room.run("verify suite/hello.spad").code.filter(|&code| code != 2).unwrap());
-    let run = expect(&room, "bench suite --engine closure --runs 1 --json x.json", 0);
+    let run = room.expect("bench suite --engine closure --runs 1 --json x.json", 0);
     assert_eq!(run.stderr, "skipped in suite: more/, notes.txt\n");
     let document = document(&room, "x.json");
     for model in ["lock", "relay", "begin", "doors", "hello"] {
@@ -101,15 +56,13 @@ fn models_in_every_form_are_run_and_the_rest_is_named() {
 
 #[test]
 fn engines_are_run_where_they_apply() {
-    let room = suite_of_all_forms();
-    let run = expect(&room, "bench suite --engine rendezvous --runs 1 --json x.json", 0);
+    let room = room_of_all_forms(SPADE);
+    let run = room.expect("bench suite --engine rendezvous --runs 1 --json x.json", 0);
     assert!(!run.stdout.contains("lock"), "{}", run.stdout);
     let document = document(&room, "x.json");
     assert!(rows(&document, "engines").iter().any(|row| row["model"] == "doors"), "{document}");
 }
 
-/// Tags are balanced, and every number is one.
-#[track_caller]
 #[test]
 fn what_cannot_be_run_is_explained() {
     let room = room("broken.cpds");
@@ -123,7 +76,7 @@ fn what_cannot_be_run_is_explained() {
         ("bench lock.cpds --engine speed", "invalid value 'speed'"),
     ];
     for (line, part) in cases {
-        let run = expect(&room, line, 2);
+        let run = room.expect(line, 2);
         assert!(run.stderr.contains(part) && !run.stderr.contains("panicked"), "tepui {line}: {}", run.stderr);
     }
 }

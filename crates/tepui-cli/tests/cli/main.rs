@@ -11,6 +11,7 @@ mod json;
 mod limits;
 mod outputs;
 mod room;
+mod suite;
 mod terminal;
 mod transcripts;
 

@@ -43,12 +43,14 @@ impl Room {
         std::fs::write(self.path(name), content).unwrap();
     }
 
-    /// The command for a line such as `verify x.cpds --target '0|1,*'`, with nothing connected to a terminal.
+    /// The command for a line such as `verify x.cpds --target '0|1,*'`, with nothing connected to a terminal, and in a
+    /// world without a corpus.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(self.binary);
         command.args(words(line)).current_dir(self.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         COLOUR_VARIABLES.iter().for_each(|variable| _ = command.env_remove(variable));
+        command.env_remove("TEPUI_CORPUS");
         command
     }
 
@@ -60,7 +62,7 @@ impl Room {
     #[track_caller]
     pub(crate) fn expect(&self, line: &str, code: i32) -> Run {
         let run = self.run(line);
-        assert_eq!(run.code, Some(code), "tepui {line}\n{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, Some(code), "{} {line}\n{}{}", self.binary, run.stdout, run.stderr);
         run
     }
 }

@@ -33,7 +33,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::abstraction::Abstraction;
 use crate::explorer::{Explorer, Visitor};
-use crate::ids::{Id, StateId, ViewId};
+use crate::ids::{Id, StateId, ThreadId, Threads, ViewId};
 use crate::obligations::Obligations;
 use crate::packed::PackedSet;
 use crate::system::System;
@@ -83,13 +83,13 @@ impl Visitor for Expand {
     type Found = ();
     const VISITS_IMAGES: bool = false;
 
-    fn job(&self, &(state, _): &Candidate) -> (StateId, std::ops::Range<usize>) {
-        (state, 0..self.threads)
+    fn job(&self, &(state, _): &Candidate) -> (StateId, Threads) {
+        (state, Threads::all(self.threads))
     }
 
     fn grown(&mut self, _: usize) {}
 
-    fn image(&self, _: &Candidate, _: StateId, _: usize, _: &mut ()) {}
+    fn image(&self, _: &Candidate, _: StateId, _: ThreadId, _: &mut ()) {}
 
     fn done(&self, _: &Candidate, _: bool, _: &mut ()) {}
 }

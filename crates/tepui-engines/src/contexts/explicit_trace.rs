@@ -15,7 +15,7 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::{Action, Symbol};
 
 use super::search::Search;
-use crate::ids::StateId;
+use crate::ids::{StateId, ThreadId, Threads};
 use crate::pushdown::prefilter::Prefilter;
 use crate::pushdown::stacks::Stacks;
 use crate::pushdown::top_views::TopViews;
@@ -25,7 +25,7 @@ use crate::system::PathStep;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
     state: StateId,
-    thread: u16,
+    thread: ThreadId,
     context: u32,
 }
 
@@ -74,10 +74,11 @@ impl<'a> Walk<'a> {
         for state in search.states_of(level) {
             budget.pass(1)?;
             search.explorer.states.get(state, &mut walk.row);
-            let top = |thread: usize| search.locals().top(compiled.kind_of[thread], walk.row[thread + 1]);
+            let top =
+                |thread: ThreadId| search.locals().top(compiled.kind_of[thread.index()], walk.row[thread.field()]);
             let may_violate = prefilter.include(walk.row[0], |thread| top(thread).0);
             if may_violate && compiled.violates(property, search.symmetry(), walk.row[0], top) {
-                for thread in 0..threads as u16 {
+                for thread in Threads::all(threads) {
                     let place = Place { state, thread, context: level as u32 };
                     walk.best.insert(place, Known { steps: 0, first: None });
                     walk.queue.push_back((place, 0));
@@ -98,7 +99,7 @@ impl<'a> Walk<'a> {
                 return Ok(self.unroll(place));
             }
             if may_change {
-                for thread in (0..self.search.compiled().threads() as u16).filter(|&thread| thread != place.thread) {
+                for thread in Threads::all(self.search.compiled().threads()).filter(|&thread| thread != place.thread) {
                     let earlier = Place { thread, context: place.context - 1, ..place };
                     self.reach(earlier, Known { steps, first: Some((place, None)) });
                 }
@@ -122,17 +123,17 @@ impl<'a> Walk<'a> {
 
     fn step_back(&mut self, place: Place, steps: u32, budget: &mut Budget) -> Result<(), Stop> {
         let search = self.search;
-        let (thread, field) = (place.thread, usize::from(place.thread) + 1);
+        let thread = place.thread;
         search.explorer.states.get(place.state, &mut self.row);
-        let (shared, stack) = (self.row[0], self.row[field]);
-        let top = search.locals().top(search.compiled().kind_of[field - 1], stack);
+        let (shared, stack) = (self.row[0], self.row[thread.field()]);
+        let top = search.locals().top(search.compiled().kind_of[thread.index()], stack);
         let rules = [Some(top), None].map(|top| self.rules.get(&(thread, shared, top)).cloned().unwrap_or_default());
         for rule in rules.into_iter().flatten() {
             budget.spend(1)?;
             let Some(earlier) = self.undo(thread, rule, stack) else { continue };
             let mut before = self.row.clone();
-            (before[0], before[field]) = earlier;
-            let thread = search.symmetry().canonicalise_at(&mut before, field - 1) as u16;
+            (before[0], before[thread.field()]) = earlier;
+            let thread = search.symmetry().canonicalise_at(&mut before, thread);
             let Some(state) = search.explorer.states.find(&before) else { continue };
             let level = search.level_of(state) as u32;
             if level == place.context || level + 1 == place.context {
@@ -144,10 +145,10 @@ impl<'a> Walk<'a> {
     }
 
     /// The shared state and the stack from which a rule leads to a stack.
-    fn undo(&self, thread: u16, rule: u32, stack: u32) -> Option<(u32, u32)> {
-        let (search, thread) = (self.search, usize::from(thread));
-        let (kind, locals) = (search.compiled().kind_of[thread], search.locals());
-        let rule = &search.compiled().model.threads()[thread].rules[rule as usize];
+    fn undo(&self, thread: ThreadId, rule: u32, stack: u32) -> Option<(u32, u32)> {
+        let search = self.search;
+        let (kind, locals) = (search.compiled().kind_of[thread.index()], search.locals());
+        let rule = &search.compiled().model.threads()[thread.index()].rules[rule as usize];
         let under =
             |expected: Symbol, stack: u32| (locals.top(kind, stack) == expected).then(|| locals.rest(kind, stack));
         let rest = match rule.action {
@@ -163,8 +164,8 @@ impl<'a> Walk<'a> {
         let mut steps = Vec::new();
         while let Some((next, rule)) = self.best[&place].first {
             if rule.is_some() {
-                let (before, after) = (usize::from(place.thread), usize::from(next.thread));
-                steps.push(PathStep { before, after, row: self.search.explorer.row(next.state) });
+                let row = self.search.explorer.row(next.state);
+                steps.push(PathStep { before: place.thread, after: next.thread, row });
             }
             place = next;
         }
@@ -174,11 +175,11 @@ impl<'a> Walk<'a> {
 
 /// For each thread, shared state and top of the stack, the rules that lead there; those that pop are listed without a
 /// top.
-type RulesByResult = FxHashMap<(u16, u32, Option<Symbol>), Vec<u32>>;
+type RulesByResult = FxHashMap<(ThreadId, u32, Option<Symbol>), Vec<u32>>;
 
 fn rules_by_result(search: &Search<TopViews<Stacks>>) -> RulesByResult {
     let mut rules = RulesByResult::default();
-    for (thread, owner) in (0..).zip(search.compiled().model.threads()) {
+    for (thread, owner) in Threads::all(search.compiled().threads()).zip(search.compiled().model.threads()) {
         for (index, rule) in (0..).zip(&owner.rules) {
             let top = match rule.action {
                 Action::Pop => None,

@@ -127,7 +127,7 @@ impl Representation for TopViews<Languages> {
         let steps = symbolic_trace::concretize(search, property, budget)?;
         let mut trace = trace::empty(model, &model.properties()[property]);
         let mut state = model.init().clone();
-        for (thread, rule) in steps {
+        for (thread, rule) in steps.into_iter().map(|(thread, rule)| (thread.index(), rule)) {
             budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
             let after = model.step(&state, thread, rule);
             state = after.ok_or_else(|| Stop::defect("a trace does not execute"))?;

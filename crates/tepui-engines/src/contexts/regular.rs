@@ -8,6 +8,7 @@ use tepui_core::{Budget, Evidence, Stop};
 
 use super::languages::Languages;
 use super::search::Search;
+use crate::ids::Threads;
 use crate::pushdown::evidence;
 use crate::pushdown::top_views::TopViews;
 
@@ -25,24 +26,24 @@ pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> R
         budget.spend(threads as u64)?;
         states.get(state, &mut row);
         let mut cells = vec![compiled.shared(row[0]).0];
-        for thread in 0..threads {
-            let (leader, set) = (symmetry.leader(thread), row[thread + 1] as usize);
-            let known = &mut numbers[leader];
+        for thread in Threads::all(threads) {
+            let (leader, set) = (symmetry.leader(thread), row[thread.field()] as usize);
+            let known = &mut numbers[leader.index()];
             known.resize(known.len().max(set + 1), None);
             let number = *known[set].get_or_insert_with(|| {
-                let dfa = locals.set(compiled.kind_of[thread], set as u32);
+                let dfa = locals.set(compiled.kind_of[thread.index()], set as u32);
                 let states = (0..dfa.size() as u32).map(|state| dfa.edges(state).collect()).collect();
-                languages[leader].push(Language { states });
-                languages[leader].len() as u32 - 1
+                languages[leader.index()].push(Language { states });
+                languages[leader.index()].len() as u32 - 1
             });
             cells.push(number);
         }
         symmetry.canonicalise(&mut cells); // Numbers of languages are not those of sets.
         rows.push(cells);
     }
-    let parts = languages.into_iter().enumerate().map(|(thread, languages)| {
+    let parts = Threads::all(threads).zip(languages).map(|(thread, languages)| {
         let leader = symmetry.leader(thread);
-        RegularThread { like: (leader != thread).then_some(leader), languages }
+        RegularThread { like: (leader != thread).then_some(leader.index()), languages }
     });
     let because = "one more context brings no state outside the sets that are known".to_owned();
     let evidence = evidence::regular(compiled, Regular { threads: parts.collect(), rows }, because);

@@ -18,7 +18,7 @@ use tepui_core::{Budget, Stop};
 
 use crate::bits::Bits;
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
-use crate::ids::{Id, StateId, ViewId};
+use crate::ids::{Id, StateId, ThreadId, Threads, ViewId};
 use crate::packed::PackedSet;
 use crate::pushdown::compiled::Compiled;
 use crate::pushdown::system::Locals;
@@ -40,7 +40,7 @@ pub struct Link {
     /// The state before.
     pub parent: StateId,
     /// The place of the thread that ran.
-    pub thread: u16,
+    pub thread: ThreadId,
 }
 
 /// A violated property: where it was found first.
@@ -74,13 +74,13 @@ pub struct Search<S> {
 }
 
 /// A thread that runs from a state.
-type Run = (StateId, u16);
+type Run = (StateId, ThreadId);
 
 /// What a run reached, and where it came from.
 #[derive(Clone, Copy)]
 struct Reached {
     state: StateId,
-    place: u16,
+    place: ThreadId,
     from: Run,
 }
 
@@ -93,17 +93,17 @@ impl Visitor for Level {
     type Job = Run;
     type Found = Vec<Reached>;
 
-    fn job(&self, &(state, thread): &Run) -> (StateId, std::ops::Range<usize>) {
-        (state, usize::from(thread)..usize::from(thread) + 1)
+    fn job(&self, &(state, thread): &Run) -> (StateId, Threads) {
+        (state, Threads::one(thread))
     }
 
     fn grown(&mut self, states: usize) {
         self.reached_by.grow(states);
     }
 
-    fn image(&self, &from: &Run, state: StateId, place: usize, found: &mut Vec<Reached>) {
+    fn image(&self, &from: &Run, state: StateId, place: ThreadId, found: &mut Vec<Reached>) {
         if state >= self.reached_by.first() && self.reached_by.set(state, place) {
-            found.push(Reached { state, place: place as u16, from });
+            found.push(Reached { state, place, from });
         }
     }
 
@@ -116,7 +116,7 @@ impl<S: Observed> Search<S> {
         Self {
             views: PackedSet::new(system.view_fields()),
             view_count: 0,
-            links: vec![Link { parent: StateId::INITIAL, thread: 0 }],
+            links: vec![Link { parent: StateId::INITIAL, thread: ThreadId(0) }],
             violations: vec![None; system.properties()],
             starts: Vec::new(),
             reached_by: Bits::new(system.threads(), StateId::INITIAL),
@@ -219,10 +219,10 @@ impl<S: Observed> Search<S> {
 
     /// The threads that may run from states of the last level; those that reached a state there have done so.
     fn runs_from(&self, seeds: &[StateId]) -> Vec<Run> {
-        let threads = 0..self.threads();
+        let threads = Threads::all(self.threads());
         let runs = self.explorer.workers.cut(seeds, |seeds| {
-            let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread as u16)));
-            runs.filter(|&(seed, thread)| !self.reached_by.has(seed, usize::from(thread))).collect::<Vec<_>>()
+            let runs = seeds.iter().flat_map(|&seed| threads.clone().map(move |thread| (seed, thread)));
+            runs.filter(|&(seed, thread)| !self.reached_by.has(seed, thread)).collect::<Vec<_>>()
         });
         runs.concat()
     }
@@ -239,7 +239,8 @@ impl<S: Observed> Search<S> {
         }
         let workers = &self.explorer.workers;
         let runs = workers.map(reached, |part| part.iter().map(|reached| (reached.state, reached.place)).collect());
-        workers.sorted(runs, |&(state, thread)| u64::from(state.0) << 16 | u64::from(thread), |one, other| one == other)
+        let key = |&(state, thread): &Run| u64::from(state.0) << 16 | u64::from(thread.0);
+        workers.sorted(runs, key, |one, other| one == other)
     }
 
     /// Notes the views of all states, and looks for violations. If it has to stop, it can be asked to go on.

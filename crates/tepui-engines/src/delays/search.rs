@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tepui_core::{Budget, Stop};
 
 use crate::explorer::{Explorer, Visitor, WORTH_OBSERVING, add_rows};
-use crate::ids::{StateId, ViewId};
+use crate::ids::{StateId, ThreadId, Threads, ViewId};
 use crate::packed::PackedSet;
 use crate::system::Observed;
 use crate::workers::Workers;
@@ -170,16 +170,16 @@ impl Visitor for Turn<'_> {
     type Job = Label;
     type Found = Brought;
 
-    fn job(&self, label: &Label) -> (StateId, std::ops::Range<usize>) {
-        let thread = self.turn as usize % self.fewest.threads;
-        (label.state, thread..thread + 1)
+    fn job(&self, label: &Label) -> (StateId, Threads) {
+        let thread = ThreadId::new(self.turn as usize % self.fewest.threads);
+        (label.state, Threads::one(thread))
     }
 
     fn grown(&mut self, states: usize) {
         self.fewest.grow(states);
     }
 
-    fn image(&self, label: &Label, state: StateId, _: usize, found: &mut Brought) {
+    fn image(&self, label: &Label, state: StateId, _: ThreadId, found: &mut Brought) {
         let next = Label { state, ..*label };
         if self.fewest.offer(next, self.turn + 1, self.growing) {
             found.labels.push(next);

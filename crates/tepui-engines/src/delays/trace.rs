@@ -7,7 +7,7 @@ use tepui_core::{Budget, Stop};
 
 use super::search::Violation;
 use crate::explorer::Explorer;
-use crate::ids::{Id, StateId};
+use crate::ids::{Id, StateId, ThreadId};
 use crate::system::{Observed, PathStep};
 
 /// A label with its delays, and the place of the label before it in the previous turn.
@@ -35,10 +35,10 @@ pub fn within<S: Observed>(
     }
     let mut next_row = Vec::new();
     for turn in 0..bounds.rounds as usize * threads {
-        let (thread, place) = (turn % threads, (turn + 1) % threads);
+        let (thread, next_thread) = (ThreadId::new(turn % threads), ThreadId::new((turn + 1) % threads));
         let mut next: Vec<Label> = Vec::new();
         for (parent, label) in (0..).zip(&turns[turn]) {
-            if fewest[label.state.index() * threads + thread] < label.delays {
+            if fewest[label.state.index() * threads + thread.index()] < label.delays {
                 continue;
             }
             explorer.states.get(label.state, &mut walk.row);
@@ -56,7 +56,7 @@ pub fn within<S: Observed>(
             budget.spend(1 + (next.len() - first) as u64)?;
         }
         next.retain(|label| {
-            let known = &mut fewest[label.state.index() * threads + place];
+            let known = &mut fewest[label.state.index() * threads + next_thread.index()];
             let better = label.delays < *known;
             *known = label.delays.min(*known);
             better
@@ -101,7 +101,7 @@ impl<S: Observed> Walk<'_, S> {
             let label = &turns[turn][index];
             index = label.parent as usize;
             if turns[turn - 1][index].state != label.state {
-                let thread = (turn - 1) % threads;
+                let thread = ThreadId::new((turn - 1) % threads);
                 steps.push(PathStep { before: thread, after: thread, row: self.explorer.row(label.state) });
             }
         }

@@ -11,7 +11,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use tepui_core::Budget;
 use tepui_model::pushdown::{Action, Model, Property, Rule, Shared, Symbol, Thread, View};
 
-use crate::ids::Id;
+use crate::ids::{Id, ThreadId, Threads};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 
@@ -148,18 +148,18 @@ impl Compiled {
             if kind.is_none() {
                 resembling.push((compiled.kinds.len(), None));
                 compiled.samples.push(index);
-                compiled.kinds.push(compile_kind(model, index, &number, stop)?);
+                compiled.kinds.push(compile_kind(thread, &number, stop)?);
             }
         }
         Some(compiled)
     }
 
     /// A thread's own number of a rule that is given by its number in the thread after which the kind was compiled.
-    pub(crate) fn own_rule(&self, thread: usize, rule: usize) -> usize {
-        let sample = self.samples[self.kind_of[thread]];
+    pub(crate) fn own_rule(&self, thread: ThreadId, rule: usize) -> usize {
+        let sample = self.samples[self.kind_of[thread.index()]];
         let wanted = meaning(&self.model.threads()[sample].rules[rule]);
         let same = |rule: &Rule| meaning(rule) == wanted;
-        let own = &self.model.threads()[thread].rules;
+        let own = &self.model.threads()[thread.index()].rules;
         if own.get(rule).is_some_and(same) { rule } else { own.iter().position(same).unwrap_or(rule) }
     }
 
@@ -169,8 +169,8 @@ impl Compiled {
     }
 
     /// The rules of a thread.
-    pub fn kind(&self, thread: usize) -> &Kind {
-        &self.kinds[self.kind_of[thread]]
+    pub fn kind(&self, thread: ThreadId) -> &Kind {
+        &self.kinds[self.kind_of[thread.index()]]
     }
 
     /// How many shared states there are.
@@ -206,7 +206,7 @@ impl Compiled {
         property: &Property,
         symmetry: &Symmetry,
         shared: u32,
-        top: impl Fn(usize) -> Symbol,
+        top: impl Fn(ThreadId) -> Symbol,
     ) -> bool {
         property.never.iter().any(|pattern| symmetry.covers(pattern, self.shared(shared), &top))
     }
@@ -226,14 +226,15 @@ impl Compiled {
         &self,
         views: &PackedSet<I>,
         symmetry: &Symmetry,
-        word: impl Fn(usize, u32) -> Vec<Symbol>,
+        word: impl Fn(ThreadId, u32) -> Vec<Symbol>,
         violating: bool,
         budget: &mut Budget,
     ) -> Vec<String> {
         let violates = |row: &[u32], symmetry: &Symmetry| {
-            let tops: Vec<_> = (0..self.threads()).map(|thread| word(thread, row[thread + 1])[0]).collect();
+            let tops: Vec<_> =
+                Threads::all(self.threads()).map(|thread| word(thread, row[thread.field()])[0]).collect();
             let properties = self.model.properties();
-            properties.iter().any(|property| self.violates(property, symmetry, row[0], |thread| tops[thread]))
+            properties.iter().any(|property| self.violates(property, symmetry, row[0], |thread| tops[thread.index()]))
         };
         let (mut row, mut orbits, mut symbols) = (vec![0; views.width()], Vec::new(), 0_u64);
         let mut stopped = false;
@@ -253,7 +254,7 @@ impl Compiled {
         let mut listed: Vec<(Shared, Vec<Vec<Symbol>>)> = Vec::new();
         let mut list = |row: &[u32], symmetry: &Symmetry| {
             if !violating || violates(row, symmetry) {
-                let words = (0..self.threads()).map(|thread| word(thread, row[thread + 1])).collect();
+                let words = Threads::all(self.threads()).map(|thread| word(thread, row[thread.field()])).collect();
                 listed.push((self.shared(row[0]), words));
             }
         };
@@ -278,19 +279,9 @@ impl Compiled {
 
     /// A view in the notation of the model.
     pub(crate) fn show_view(&self, shared: Shared, words: &[Vec<Symbol>]) -> String {
-        let words: Vec<_> = words.iter().enumerate().map(|(thread, word)| self.show_word(thread, word)).collect();
+        let words: Vec<_> =
+            self.model.threads().iter().zip(words).map(|(thread, word)| show_word(thread, word)).collect();
         format!("{}|{}", self.model.shared_name(shared), words.join(","))
-    }
-
-    /// A word as stacks are written, from bottom to top; with dots before it where it shows more than a top and more may
-    /// lie below.
-    fn show_word(&self, thread: usize, word: &[Symbol]) -> String {
-        let name = |&symbol: &Symbol| self.model.threads()[thread].symbol_name(symbol);
-        match word {
-            [top] => name(top).to_owned(),
-            [upper @ .., last] if last.is_bottom() => upper.iter().rev().map(name).collect::<Vec<_>>().join("."),
-            _ => format!("..{}", word.iter().rev().map(name).collect::<Vec<_>>().join(".")),
-        }
     }
 
     /// A row of the initial state's stacks, top first, the marker at the end.
@@ -300,13 +291,18 @@ impl Compiled {
     }
 }
 
-fn compile_kind(
-    model: &Model,
-    thread: usize,
-    number: &FxHashMap<Shared, u32>,
-    stop: &dyn Fn() -> bool,
-) -> Option<Kind> {
-    let thread = &model.threads()[thread];
+/// A word as stacks are written, from bottom to top; with dots before it where it shows more than a top and more may lie
+/// below.
+fn show_word(thread: &Thread, word: &[Symbol]) -> String {
+    let name = |&symbol: &Symbol| thread.symbol_name(symbol);
+    match word {
+        [top] => name(top).to_owned(),
+        [upper @ .., last] if last.is_bottom() => upper.iter().rev().map(name).collect::<Vec<_>>().join("."),
+        _ => format!("..{}", word.iter().rev().map(name).collect::<Vec<_>>().join(".")),
+    }
+}
+
+fn compile_kind(thread: &Thread, number: &FxHashMap<Shared, u32>, stop: &dyn Fn() -> bool) -> Option<Kind> {
     let mut order: Vec<u32> = (0..thread.rules.len() as u32).collect();
     let head = |&rule: &u32| {
         let rule = &thread.rules[rule as usize];

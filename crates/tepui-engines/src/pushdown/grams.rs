@@ -23,7 +23,7 @@ use tepui_model::pushdown::{Action, Symbol};
 
 use super::compiled::Compiled;
 use crate::abstraction::Key;
-use crate::ids::ViewId;
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -32,7 +32,8 @@ use crate::workers::Workers;
 pub struct Grams {
     depth: usize,
     threads: Vec<ThreadGrams>,
-    leader: Vec<usize>,
+    /// For each thread the first one that it is interchangeable with, whose grams are its own.
+    leader: Vec<ThreadId>,
     /// Symbols that were found below words and not returned yet.
     facts: Vec<Fact>,
 }
@@ -41,17 +42,17 @@ pub struct Grams {
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
     /// The thread.
-    pub thread: usize,
+    pub thread: ThreadId,
     /// The word.
-    pub word: u32,
+    pub word: WordId,
     /// The word that comes to light when the top is popped above it.
-    pub revealed: u32,
+    pub revealed: WordId,
 }
 
 impl Fact {
     /// The thread and the word: views from which the thread pops the word watch this.
     pub fn key(self) -> Key {
-        (self.thread, self.word)
+        (self.thread, self.word.0)
     }
 }
 
@@ -59,7 +60,7 @@ impl Fact {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reaction {
     /// The shared state and the word afterwards.
-    Become(u32, u32),
+    Become(u32, WordId),
     /// The shared state afterwards; the word depends on what comes to light.
     Reveal(u32),
 }
@@ -68,10 +69,10 @@ pub(crate) enum Reaction {
 #[derive(Default)]
 struct ThreadGrams {
     /// The numbers of the words, found by their symbols. Words may be long, and are held once.
-    numbers: HashTable<u32>,
+    numbers: HashTable<WordId>,
     words: Vec<WordInfo>,
     /// For a shared state and a word, where in `reactions` the thread's reactions stand.
-    reacting: FxHashMap<(u32, u32), (u32, u32)>,
+    reacting: FxHashMap<(u32, WordId), (u32, u32)>,
     reactions: Vec<Reaction>,
 }
 
@@ -79,27 +80,27 @@ struct WordInfo {
     word: Box<[Symbol]>,
     below: Vec<Symbol>,
     /// For each symbol below, the word that comes to light when the top is popped.
-    revealed: Vec<u32>,
+    revealed: Vec<WordId>,
     /// Words that inherit what lies below this one.
-    heirs: Vec<u32>,
+    heirs: Vec<WordId>,
     /// Whether the thread pops it somewhere, and has to ask what lies below.
     popped: bool,
 }
 
 impl ThreadGrams {
-    fn intern(&mut self, word: &[Symbol]) -> u32 {
+    fn intern(&mut self, word: &[Symbol]) -> WordId {
         debug_assert!(!word.is_empty(), "even an empty stack shows its marker");
         debug_assert!(!word[..word.len() - 1].iter().any(|symbol| symbol.is_bottom()), "nothing lies below the marker");
         let words = &mut self.words;
         let entry = self.numbers.entry(
             hash(word),
-            |&number| *words[number as usize].word == *word,
-            |&number| hash(&words[number as usize].word),
+            |&number| *words[number.index()].word == *word,
+            |&number| hash(&words[number.index()].word),
         );
         let new = || {
             let word = word.into();
             words.push(WordInfo { word, below: Vec::new(), revealed: Vec::new(), heirs: Vec::new(), popped: false });
-            words.len() as u32 - 1
+            WordId(words.len() as u32 - 1)
         };
         *entry.or_insert_with(new).get()
     }
@@ -108,15 +109,15 @@ impl ThreadGrams {
 impl Grams {
     /// The grams of the initial stacks, with words of a depth that is at least 1; and the initial view.
     pub fn new(compiled: &Compiled, symmetry: &Symmetry, depth: usize) -> (Self, Vec<u32>) {
-        let leader: Vec<_> = (0..compiled.threads()).map(|thread| symmetry.leader(thread)).collect();
+        let leader: Vec<_> = Threads::all(compiled.threads()).map(|thread| symmetry.leader(thread)).collect();
         let threads = leader.iter().map(|_| ThreadGrams::default()).collect();
         let mut grams = Self { depth: depth.max(1), threads, leader, facts: Vec::new() };
         let mut row = vec![compiled.init];
-        for (thread, stack) in compiled.initial_words().enumerate() {
-            row.push(grams.word_of(thread, &stack));
+        for (thread, stack) in Threads::all(compiled.threads()).zip(compiled.initial_words()) {
+            row.push(grams.word_of(thread, &stack).0);
             for window in stack.windows(grams.depth + 1) {
                 let word = grams.word_of(thread, window);
-                grams.add_below(grams.leader[thread], word, window[grams.depth]);
+                grams.add_below(grams.leader[thread.index()], word, window[grams.depth]);
             }
         }
         (grams, row)
@@ -128,33 +129,39 @@ impl Grams {
     }
 
     /// The number of a stack's word, given top first with the marker at the end.
-    pub(crate) fn word_of(&mut self, thread: usize, stack: &[Symbol]) -> u32 {
+    pub(crate) fn word_of(&mut self, thread: ThreadId, stack: &[Symbol]) -> WordId {
         let length = self.depth.min(stack.len());
-        self.threads[self.leader[thread]].intern(&stack[..length])
+        self.threads[self.leader[thread.index()].index()].intern(&stack[..length])
     }
 
     /// Notes a symbol that may lie below another one. For words of one symbol.
-    pub fn allow(&mut self, thread: usize, symbol: Symbol, below: Symbol) {
+    pub fn allow(&mut self, thread: ThreadId, symbol: Symbol, below: Symbol) {
         let word = self.word_of(thread, &[symbol]);
-        self.add_below(self.leader[thread], word, below);
+        self.add_below(self.leader[thread.index()], word, below);
+    }
+
+    /// The grams of a thread.
+    #[inline]
+    fn of(&self, thread: ThreadId) -> &ThreadGrams {
+        &self.threads[self.leader[thread.index()].index()]
     }
 
     /// The symbols of a word, top first.
     #[inline]
-    pub fn word(&self, thread: usize, word: u32) -> &[Symbol] {
-        &self.threads[self.leader[thread]].words[word as usize].word
+    pub fn word(&self, thread: ThreadId, word: WordId) -> &[Symbol] {
+        &self.of(thread).words[word.index()].word
     }
 
     /// All words that a thread pops in some view, and what may come to light.
-    pub fn popped(&self, thread: usize) -> impl Iterator<Item = (&[Symbol], &[Symbol])> {
-        let words = self.threads[self.leader[thread]].words.iter().filter(|info| info.popped);
+    pub fn popped(&self, thread: ThreadId) -> impl Iterator<Item = (&[Symbol], &[Symbol])> {
+        let words = self.of(thread).words.iter().filter(|info| info.popped);
         words.map(|info| (&*info.word, info.below.as_slice()))
     }
 
     /// The words that come to light when a word's top is popped, one for each symbol below it.
     #[inline]
-    pub fn revealed(&self, thread: usize, word: u32) -> &[u32] {
-        &self.threads[self.leader[thread]].words[word as usize].revealed
+    pub fn revealed(&self, thread: ThreadId, word: WordId) -> &[WordId] {
+        &self.of(thread).words[word.index()].revealed
     }
 
     /// The next symbol that was found below a word; each is returned once.
@@ -184,17 +191,17 @@ impl Grams {
             let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
             for &view in which {
                 views.get(view, &mut row);
-                for thread in (0..row.len() - 1).filter(|&thread| !symmetry.repeats(&row, thread)) {
-                    let pair = (row[0], row[thread + 1]);
+                for thread in Threads::of(&row).filter(|&thread| !symmetry.repeats(&row, thread)) {
+                    let pair = (row[0], WordId(row[thread.field()]));
                     if known.known_reactions(thread, pair).is_none() {
-                        unknown.push((known.leader[thread], pair));
+                        unknown.push((known.leader[thread.index()], pair));
                     }
                 }
             }
             unknown
         });
         for (leader, pair) in unknown.into_iter().flatten() {
-            if !self.threads[leader].reacting.contains_key(&pair) {
+            if self.known_reactions(leader, pair).is_none() {
                 self.compile(compiled, leader, pair);
                 budget.pass(self.word(leader, pair.1).len() as u64)?;
             }
@@ -204,13 +211,13 @@ impl Grams {
 
     /// What a thread does when it shows a word in a shared state, if that has been worked out.
     #[inline]
-    pub(crate) fn known_reactions(&self, thread: usize, pair: (u32, u32)) -> Option<&[Reaction]> {
-        let grams = &self.threads[self.leader[thread]];
+    pub(crate) fn known_reactions(&self, thread: ThreadId, pair: (u32, WordId)) -> Option<&[Reaction]> {
+        let grams = self.of(thread);
         grams.reacting.get(&pair).map(|&(start, end)| &grams.reactions[start as usize..end as usize])
     }
 
     /// The shared states that a thread goes to when it pops a word with something unknown below.
-    fn pops(&self, thread: usize, pair: (u32, u32)) -> impl Iterator<Item = u32> {
+    fn pops(&self, thread: ThreadId, pair: (u32, WordId)) -> impl Iterator<Item = u32> {
         let reactions = self.known_reactions(thread, pair).unwrap_or_default().iter();
         reactions.filter_map(|reaction| match *reaction {
             Reaction::Reveal(shared) => Some(shared),
@@ -221,24 +228,30 @@ impl Grams {
     /// Adds the threads, each the first of those interchangeable with it, that pop words with something unknown below in a
     /// view, with these words.
     pub(crate) fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
-        for thread in (0..view.len() - 1).filter(|&thread| !symmetry.repeats(view, thread)) {
-            if self.pops(thread, (view[0], view[thread + 1])).next().is_some() {
-                keys.push((self.leader[thread], view[thread + 1]));
+        for thread in Threads::of(view).filter(|&thread| !symmetry.repeats(view, thread)) {
+            if self.pops(thread, (view[0], WordId(view[thread.field()]))).next().is_some() {
+                keys.push((self.leader[thread.index()], view[thread.field()]));
             }
         }
     }
 
     /// The pops of a view that bring a newly found symbol to light: `found` gets the place of the thread, and the shared
     /// state that it goes to.
-    pub(crate) fn pops_above(&self, fact: Fact, symmetry: &Symmetry, view: &[u32], mut found: impl FnMut(usize, u32)) {
-        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word) {
+    pub(crate) fn pops_above(
+        &self,
+        fact: Fact,
+        symmetry: &Symmetry,
+        view: &[u32],
+        mut found: impl FnMut(ThreadId, u32),
+    ) {
+        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word.0) {
             self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
         }
     }
 
     /// How many words of a thread there are.
-    pub(crate) fn word_count(&self, thread: usize) -> usize {
-        self.threads[self.leader[thread]].words.len()
+    pub(crate) fn word_count(&self, thread: ThreadId) -> usize {
+        self.of(thread).words.len()
     }
 
     /// Bytes held.
@@ -252,12 +265,12 @@ impl Grams {
 
     /// A thread's part of a lemma: its words that are in use, sorted and renumbered (the numbers go to `used`), and what
     /// lies below any word.
-    pub(crate) fn lemma_thread(&self, thread: usize, used: &mut [Option<u32>]) -> LemmaThread {
-        let leader = self.leader[thread];
+    pub(crate) fn lemma_thread(&self, thread: ThreadId, used: &mut [Option<u32>]) -> LemmaThread {
+        let leader = self.leader[thread.index()];
         if leader != thread {
-            return LemmaThread { like: Some(leader), ..LemmaThread::default() };
+            return LemmaThread { like: Some(leader.index()), ..LemmaThread::default() };
         }
-        let words = &self.threads[thread].words;
+        let words = &self.of(thread).words;
         let mut order: Vec<_> = (0..used.len()).filter(|&word| used[word].is_some()).collect();
         order.sort_unstable_by_key(|&word| &words[word].word);
         order.iter().zip(0..).for_each(|(&word, number)| used[word] = Some(number));
@@ -268,14 +281,14 @@ impl Grams {
         LemmaThread { like: None, words: order.into_iter().map(|word| words[word].word.to_vec()).collect(), below }
     }
 
-    fn compile(&mut self, compiled: &Compiled, leader: usize, (shared, word): (u32, u32)) {
-        debug_assert!(!self.threads[leader].reacting.contains_key(&(shared, word)), "a pair is compiled once");
-        let text = self.threads[leader].words[word as usize].word.clone();
+    fn compile(&mut self, compiled: &Compiled, leader: ThreadId, (shared, word): (u32, WordId)) {
+        debug_assert!(self.known_reactions(leader, (shared, word)).is_none(), "a pair is compiled once");
+        let text = self.word(leader, word).to_vec();
         let mut reactions = Vec::new();
         for step in compiled.kind(leader).moves(shared, text[0]) {
             reactions.push(match step.action {
                 Action::Pop if self.is_open(&text) => Reaction::Reveal(step.to),
-                Action::Pop => Reaction::Become(step.to, self.threads[leader].intern(&text[1..])),
+                Action::Pop => Reaction::Become(step.to, self.threads[leader.index()].intern(&text[1..])),
                 Action::Overwrite(symbol) => {
                     let next = self.inherit(leader, word, &replace_top(&text, &[symbol]));
                     Reaction::Become(step.to, next)
@@ -291,8 +304,8 @@ impl Grams {
                 }
             });
         }
-        let words = &mut self.threads[leader];
-        words.words[word as usize].popped |= reactions.iter().any(|reaction| matches!(reaction, Reaction::Reveal(_)));
+        let words = &mut self.threads[leader.index()];
+        words.words[word.index()].popped |= reactions.iter().any(|reaction| matches!(reaction, Reaction::Reveal(_)));
         let range = (words.reactions.len() as u32, (words.reactions.len() + reactions.len()) as u32);
         words.reactions.extend(reactions);
         words.reacting.insert((shared, word), range);
@@ -304,10 +317,10 @@ impl Grams {
     }
 
     /// Whatever lies below `from` may lie below `to` as well, a word with the same symbols under its top.
-    fn inherit(&mut self, leader: usize, from: u32, to: &[Symbol]) -> u32 {
-        let number = self.threads[leader].intern(to);
+    fn inherit(&mut self, leader: ThreadId, from: WordId, to: &[Symbol]) -> WordId {
+        let number = self.threads[leader.index()].intern(to);
         if number != from && self.is_open(to) {
-            let info = &mut self.threads[leader].words[from as usize];
+            let info = &mut self.threads[leader.index()].words[from.index()];
             if !info.heirs.contains(&number) {
                 info.heirs.push(number);
                 for symbol in info.below.clone() {
@@ -320,17 +333,17 @@ impl Grams {
 
     /// Notes a symbol below a word and below all that inherit it: a worklist along the edges between words. A word is entered
     /// once for each symbol, so cycles of overwrites end.
-    fn add_below(&mut self, leader: usize, word: u32, symbol: Symbol) {
-        debug_assert!(self.is_open(&self.threads[leader].words[word as usize].word), "nothing lies below a short word");
+    fn add_below(&mut self, leader: ThreadId, word: WordId, symbol: Symbol) {
+        debug_assert!(self.is_open(self.word(leader, word)), "nothing lies below a short word");
         let mut work = vec![word];
         while let Some(word) = work.pop() {
-            let grams = &mut self.threads[leader];
-            let info = &grams.words[word as usize];
+            let grams = &mut self.threads[leader.index()];
+            let info = &grams.words[word.index()];
             debug_assert_eq!(info.below.len(), info.revealed.len(), "each symbol below reveals one word");
             if !info.below.contains(&symbol) {
                 let under: Vec<_> = info.word[1..].iter().copied().chain([symbol]).collect();
                 let revealed = grams.intern(&under);
-                let info = &mut grams.words[word as usize];
+                let info = &mut grams.words[word.index()];
                 info.below.push(symbol);
                 info.revealed.push(revealed);
                 work.extend(&info.heirs);

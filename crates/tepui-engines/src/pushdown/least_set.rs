@@ -15,7 +15,7 @@ use tepui_model::pushdown::Symbol;
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
 use super::lemma::lemma;
-use crate::ids::ViewId;
+use crate::ids::{ThreadId, Threads, ViewId, WordId};
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
 use crate::watchers::Watchers;
@@ -40,7 +40,7 @@ pub struct Reached<'f> {
     /// How many symbols of each stack they show.
     pub depth: usize,
     /// The number of a thread's word in the rows.
-    pub number: &'f dyn Fn(usize, &[Symbol]) -> Option<u32>,
+    pub number: &'f dyn Fn(ThreadId, &[Symbol]) -> Option<WordId>,
 }
 
 /// How a fixpoint computation ended.
@@ -63,7 +63,7 @@ pub struct LeastInductiveSet<'a> {
     views: PackedSet<ViewId>,
     watchers: Watchers,
     /// For each thread and word, the number that the word has within the fence.
-    outer: Vec<Vec<Option<u32>>>,
+    outer: Vec<Vec<Option<WordId>>>,
 }
 
 /// The most views that are expanded before the fence is looked at.
@@ -81,7 +81,7 @@ impl<'a> LeastInductiveSet<'a> {
 
     /// Allows for symbols to lie below others, whether or not some rule puts them there. The depth must be 1.
     pub fn allow(&mut self, pairs: &[Vec<(Symbol, Symbol)>]) {
-        for (thread, pairs) in pairs.iter().enumerate() {
+        for (thread, pairs) in Threads::all(pairs.len()).zip(pairs) {
             pairs.iter().for_each(|&(symbol, below)| self.grams.allow(thread, symbol, below));
         }
     }
@@ -127,8 +127,8 @@ impl<'a> LeastInductiveSet<'a> {
     }
 
     /// Triples of a thread, a word that some view pops, and a symbol below it.
-    pub fn revealed(&self) -> impl Iterator<Item = (usize, &[Symbol], Symbol)> {
-        (0..self.compiled.threads()).flat_map(move |thread| {
+    pub fn revealed(&self) -> impl Iterator<Item = (ThreadId, &[Symbol], Symbol)> {
+        Threads::all(self.compiled.threads()).flat_map(move |thread| {
             let words = self.grams.popped(thread);
             words.flat_map(move |(word, below)| below.iter().map(move |&symbol| (thread, word, symbol)))
         })
@@ -136,15 +136,15 @@ impl<'a> LeastInductiveSet<'a> {
 
     /// The set as a lemma of a certificate.
     pub(crate) fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| word, workers, budget)
+        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| WordId(word), workers, budget)
     }
 
     /// Whether views, cut to the depth of a fence, are within.
     fn all_within(&mut self, views: &[ViewId], reached: Reached<'_>, workers: &Workers) -> bool {
-        for thread in 0..self.outer.len() {
-            for word in self.outer[thread].len() as u32..self.grams.word_count(thread) as u32 {
-                let word = self.grams.word(thread, word);
-                self.outer[thread].push((reached.number)(thread, &word[..reached.depth.min(word.len())]));
+        for (thread, outer) in Threads::all(self.outer.len()).zip(&mut self.outer) {
+            for word in outer.len() as u32..self.grams.word_count(thread) as u32 {
+                let word = self.grams.word(thread, WordId(word));
+                outer.push((reached.number)(thread, &word[..reached.depth.min(word.len())]));
             }
         }
         let (inner, fence) = (&*self, reached.views);
@@ -152,9 +152,9 @@ impl<'a> LeastInductiveSet<'a> {
             let (mut row, mut batch) = (vec![0; fence.width()], Batch::default());
             for &view in views {
                 inner.views.get(view, &mut row);
-                for thread in 0..row.len() - 1 {
-                    match inner.outer[thread][row[thread + 1] as usize] {
-                        Some(number) => row[thread + 1] = number,
+                for thread in Threads::of(&row) {
+                    match inner.outer[thread.index()][row[thread.field()] as usize] {
+                        Some(number) => row[thread.field()] = number.0,
                         None => return false,
                     }
                 }
@@ -170,13 +170,13 @@ impl<'a> LeastInductiveSet<'a> {
     fn expand(&self, views: &[ViewId]) -> Batch {
         let (mut row, mut batch) = (vec![0; self.views.width()], Batch::default());
         let mut next = row.clone();
-        let mut step = |row: &[u32], thread: usize, to: (u32, u32)| {
+        let mut step = |row: &[u32], thread: ThreadId, to: (u32, WordId)| {
             self.pack_step(row, thread, to, &mut next, &mut batch);
         };
         for &view in views {
             self.views.get(view, &mut row);
-            for thread in (0..row.len() - 1).filter(|&thread| !self.symmetry.repeats(&row, thread)) {
-                let (shared, word) = (row[0], row[thread + 1]);
+            for thread in Threads::of(&row).filter(|&thread| !self.symmetry.repeats(&row, thread)) {
+                let (shared, word) = (row[0], WordId(row[thread.field()]));
                 for reaction in self.grams.known_reactions(thread, (shared, word)).unwrap_or_default() {
                     match *reaction {
                         Reaction::Become(shared, word) => step(&row, thread, (shared, word)),
@@ -191,9 +191,9 @@ impl<'a> LeastInductiveSet<'a> {
         batch
     }
 
-    fn pack_step(&self, row: &[u32], thread: usize, to: (u32, u32), next: &mut [u32], batch: &mut Batch) {
+    fn pack_step(&self, row: &[u32], thread: ThreadId, to: (u32, WordId), next: &mut [u32], batch: &mut Batch) {
         next.copy_from_slice(row);
-        (next[0], next[thread + 1]) = to;
+        (next[0], next[thread.field()]) = (to.0, to.1.0);
         self.symmetry.canonicalise_at(next, thread);
         self.views.pack(next, batch);
     }

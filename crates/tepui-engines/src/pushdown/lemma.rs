@@ -7,7 +7,7 @@ use tepui_core::{Budget, Stop};
 
 use super::compiled::Compiled;
 use super::grams::Grams;
-use crate::ids::ViewId;
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -22,20 +22,21 @@ pub fn lemma(
     symmetry: &Symmetry,
     grams: &Grams,
     views: PackedSet<ViewId>,
-    word: impl Fn(usize, u32) -> u32 + Sync,
+    word: impl Fn(ThreadId, u32) -> WordId + Sync,
     workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Lemma, Stop> {
     let threads = compiled.threads();
-    let in_use: Vec<Vec<_>> =
-        (0..threads).map(|thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect()).collect();
+    let unused = |thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect();
+    let in_use: Vec<Vec<_>> = Threads::all(threads).map(unused).collect();
     for all in views.ids().collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
         workers.cut(all, |chunk| {
             let mut row = vec![0; threads + 1];
             for &view in chunk {
                 views.get(view, &mut row);
-                for thread in 0..threads {
-                    let used: &AtomicBool = &in_use[symmetry.leader(thread)][word(thread, row[thread + 1]) as usize];
+                for thread in Threads::all(threads) {
+                    let word = word(thread, row[thread.field()]);
+                    let used: &AtomicBool = &in_use[symmetry.leader(thread).index()][word.index()];
                     // Most words are marked already. Reading keeps the cache line shared; a write would claim it.
                     if !used.load(Ordering::Relaxed) {
                         used.store(true, Ordering::Relaxed);
@@ -49,19 +50,20 @@ pub fn lemma(
         .iter()
         .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
         .collect();
-    let parts: Vec<_> = (0..threads).map(|thread| grams.lemma_thread(thread, &mut used[thread])).collect();
+    let parts: Vec<_> =
+        Threads::all(threads).zip(&mut used).map(|(thread, used)| grams.lemma_thread(thread, used)).collect();
     let renumber = |row: &mut [u32]| {
         row[0] = compiled.shared(row[0]).0;
-        for thread in 0..threads {
-            let word = word(thread, row[thread + 1]);
-            row[thread + 1] = used[symmetry.leader(thread)][word as usize].unwrap_or(0);
+        for thread in Threads::all(threads) {
+            let word = word(thread, row[thread.field()]);
+            row[thread.field()] = used[symmetry.leader(thread).index()][word.index()].unwrap_or(0);
         }
         symmetry.canonicalise(row);
     };
-    let words = |thread: usize| parts[symmetry.leader(thread)].words.len().saturating_sub(1) as u32;
+    let words = |thread: ThreadId| parts[symmetry.leader(thread).index()].words.len().saturating_sub(1) as u32;
     let shared = compiled.shared(compiled.shared_count() - 1).0;
-    let widths: Vec<_> =
-        [shared].into_iter().chain((0..threads).map(words)).map(|number| 32 - number.leading_zeros()).collect();
+    let largest = [shared].into_iter().chain(Threads::all(threads).map(words));
+    let widths: Vec<_> = largest.map(|number| 32 - number.leading_zeros()).collect();
     let views = sorted_rows(views, &widths, renumber, workers, budget)?;
     Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
 }

@@ -13,7 +13,7 @@ use super::least_set::Reached;
 use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
-use crate::ids::ViewId;
+use crate::ids::{ThreadId, ViewId, WordId};
 use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
@@ -33,7 +33,7 @@ pub struct ObservedPushdown {
 struct Words {
     words: Interner<Vec<Symbol>>,
     /// For each stack the number of its word.
-    of: Vec<u32>,
+    of: Vec<WordId>,
 }
 
 impl ObservedPushdown {
@@ -77,7 +77,13 @@ impl System for ObservedPushdown {
     }
 
     #[inline]
-    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
         self.system.steps(thread, row, next, found)
     }
 
@@ -98,7 +104,7 @@ impl Observed for ObservedPushdown {
         for (kind, words) in self.words.iter_mut().enumerate() {
             for stack in words.of.len()..self.system.locals.count(kind) {
                 let word = self.system.locals.word(kind, stack as u32, self.depth);
-                words.of.push(words.words.intern(word));
+                words.of.push(WordId(words.words.intern(word)));
             }
         }
         Ok(())
@@ -106,8 +112,8 @@ impl Observed for ObservedPushdown {
 
     fn view(&self, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
-        for (thread, &kind) in self.system.compiled.kind_of.iter().enumerate() {
-            view[thread + 1] = self.words[kind].of[row[thread + 1] as usize];
+        for (field, &kind) in (1..).zip(&self.system.compiled.kind_of) {
+            view[field] = self.words[kind].of[row[field] as usize].0;
         }
     }
 
@@ -131,7 +137,10 @@ impl Observed for ObservedPushdown {
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let number = |thread: usize, word: &[Symbol]| self.words[compiled.kind_of[thread]].words.get(word);
+        let number = |thread: ThreadId, word: &[Symbol]| {
+            let words = &self.words[compiled.kind_of[thread.index()]].words;
+            words.get(word).map(WordId)
+        };
         let reached = Reached { views: reached, states, depth: self.depth, number: &number };
         let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
@@ -142,7 +151,7 @@ impl Observed for ObservedPushdown {
 
     fn list(&self, views: &PackedSet<ViewId>, violating: bool, _: &Workers, budget: &mut Budget) -> Vec<String> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let word = |thread: usize, word: u32| self.words[compiled.kind_of[thread]].words[word].clone();
+        let word = |thread: ThreadId, word: u32| self.words[compiled.kind_of[thread.index()]].words[word].clone();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use tepui_model::pushdown::Property;
 
 use super::compiled::Compiled;
+use crate::ids::{ThreadId, Threads};
 use crate::symmetry::Symmetry;
 
 /// The views that may violate something.
@@ -28,11 +29,12 @@ impl Prefilter {
         let numbers: FxHashMap<_, _> = (0..compiled.shared_count()).map(|n| (compiled.shared(n), n)).collect();
         let mut prefilter = Self { shared, tops: symbols.collect(), all: false };
         for pattern in properties.iter().flat_map(|property| &property.never) {
-            let top = pattern.tops.iter().enumerate().find_map(|(thread, top)| Some((thread, (*top)?)));
+            let top = Threads::all(threads.len()).zip(&pattern.tops).find_map(|(thread, top)| Some((thread, (*top)?)));
             match (top, pattern.shared) {
                 (Some((thread, top)), _) => {
-                    let alike = (0..threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
-                    alike.for_each(|other| prefilter.tops[other][top.0 as usize] = true);
+                    let alike =
+                        Threads::all(threads.len()).filter(|&other| symmetry.leader(other) == symmetry.leader(thread));
+                    alike.for_each(|other| prefilter.tops[other.index()][top.0 as usize] = true);
                 }
                 (None, Some(wanted)) => {
                     numbers.get(&wanted).into_iter().for_each(|&shared| prefilter.shared[shared as usize] = true);
@@ -45,8 +47,8 @@ impl Prefilter {
 
     /// Whether a view, given as a shared state and symbols, has to be compared.
     #[inline]
-    pub fn include(&self, shared: u32, top: impl Fn(usize) -> u32) -> bool {
-        let may_violate = |(thread, tops): (usize, &Vec<bool>)| tops[top(thread) as usize];
-        self.all || self.shared[shared as usize] || self.tops.iter().enumerate().any(may_violate)
+    pub fn include(&self, shared: u32, top: impl Fn(ThreadId) -> u32) -> bool {
+        let may_violate = |(thread, tops): (ThreadId, &Vec<bool>)| tops[top(thread) as usize];
+        self.all || self.shared[shared as usize] || Threads::all(self.tops.len()).zip(&self.tops).any(may_violate)
     }
 }

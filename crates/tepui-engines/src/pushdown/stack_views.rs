@@ -20,7 +20,7 @@ use super::system::Pushdown;
 use super::trace::trace;
 use crate::abstraction::{Abstraction, Describe, Key};
 use crate::explorer::number_rows;
-use crate::ids::{Id, ViewId};
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::system::PathStep;
@@ -30,7 +30,7 @@ use crate::workers::Workers;
 pub struct StackViews {
     grams: Grams,
     /// For each thread and stack, the number of the stack's word.
-    words: Vec<Vec<u32>>,
+    words: Vec<Vec<WordId>>,
     /// Whether cells of views are stacks instead of words, because no stack is ever higher than one symbol.
     exact: bool,
 }
@@ -38,8 +38,8 @@ pub struct StackViews {
 /// A pop that owes a view: the place of the thread, and the word that would come to light.
 #[derive(Clone, Copy, Debug)]
 pub struct Pop {
-    place: u16,
-    revealed: u32,
+    place: ThreadId,
+    revealed: WordId,
 }
 
 impl StackViews {
@@ -51,11 +51,11 @@ impl StackViews {
 
     /// The topmost symbol that a cell of a view shows.
     #[inline]
-    fn top(&self, system: &Pushdown<Stacks>, thread: usize, cell: u32) -> Symbol {
+    fn top(&self, system: &Pushdown<Stacks>, thread: ThreadId, cell: u32) -> Symbol {
         if self.exact {
-            system.locals.top(system.compiled.kind_of[thread], cell)
+            system.locals.top(system.compiled.kind_of[thread.index()], cell)
         } else {
-            self.grams.word(thread, cell)[0]
+            self.grams.word(thread, WordId(cell))[0]
         }
     }
 
@@ -69,23 +69,23 @@ impl StackViews {
     ) -> Result<Lemma, Stop> {
         let Pushdown { compiled, symmetry, .. } = system;
         if !self.exact {
-            return lemma(compiled, symmetry, &self.grams, views, |_, word| word, workers, budget);
+            return lemma(compiled, symmetry, &self.grams, views, |_, word| WordId(word), workers, budget);
         }
         let (grams, words) = self.flat_grams(system);
-        let word = |thread: usize, stack: u32| words[symmetry.leader(thread)][stack as usize];
+        let word = |thread: ThreadId, stack: u32| words[symmetry.leader(thread).index()][stack as usize];
         lemma(compiled, symmetry, &grams, views, word, workers, budget)
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
-    fn flat_grams(&self, system: &Pushdown<Stacks>) -> (Grams, Vec<Vec<u32>>) {
+    fn flat_grams(&self, system: &Pushdown<Stacks>) -> (Grams, Vec<Vec<WordId>>) {
         let Pushdown { compiled, locals, symmetry } = system;
         let (mut grams, _) = Grams::new(compiled, symmetry, 1);
         let mut words = vec![Vec::new(); compiled.threads()];
-        for thread in (0..compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
-            let kind = compiled.kind_of[thread];
+        for thread in Threads::all(compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
+            let kind = compiled.kind_of[thread.index()];
             for stack in 0..locals.count(kind) as u32 {
                 let word = locals.word(kind, stack, 1);
-                words[thread].push(grams.word_of(thread, &word));
+                words[thread.index()].push(grams.word_of(thread, &word));
                 if !word[0].is_bottom() {
                     grams.allow(thread, word[0], Symbol::BOTTOM);
                 }
@@ -122,11 +122,11 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     fn prepare(&mut self, system: &Pushdown<Stacks>, budget: &mut Budget) -> Result<(), Stop> {
         let Pushdown { compiled, locals, symmetry } = system;
         let depth = self.grams.depth();
-        for thread in (0..compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
-            let kind = compiled.kind_of[thread];
-            for stack in self.words[thread].len()..locals.count(kind) {
+        for thread in Threads::all(compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
+            let kind = compiled.kind_of[thread.index()];
+            for stack in self.words[thread.index()].len()..locals.count(kind) {
                 let word = locals.word(kind, stack as u32, depth);
-                self.words[thread].push(self.grams.word_of(thread, &word));
+                self.words[thread.index()].push(self.grams.word_of(thread, &word));
                 budget.pass(word.len() as u64)?;
             }
         }
@@ -136,8 +136,8 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     #[inline]
     fn view(&self, system: &Pushdown<Stacks>, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
-        for thread in 0..row.len() - 1 {
-            view[thread + 1] = self.words[system.symmetry.leader(thread)][row[thread + 1] as usize];
+        for thread in Threads::of(row) {
+            view[thread.field()] = self.words[system.symmetry.leader(thread).index()][row[thread.field()] as usize].0;
         }
         system.symmetry.canonicalise(view);
     }
@@ -158,17 +158,17 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
 
     #[inline]
     fn may_violate(&self, system: &Pushdown<Stacks>, prefilter: &Prefilter, view: &[u32]) -> bool {
-        prefilter.include(view[0], |thread| self.top(system, thread, view[thread + 1]).0)
+        prefilter.include(view[0], |thread| self.top(system, thread, view[thread.field()]).0)
     }
 
     fn violates(&self, system: &Pushdown<Stacks>, property: usize, view: &[u32]) -> bool {
-        let top = |thread: usize| self.top(system, thread, view[thread + 1]);
+        let top = |thread: ThreadId| self.top(system, thread, view[thread.field()]);
         let property = &system.compiled.model.properties()[property];
         system.compiled.violates(property, &system.symmetry, view[0], top)
     }
 
     fn state_violates(system: &Pushdown<Stacks>, prefilter: &Prefilter, property: usize, row: &[u32]) -> bool {
-        let top = |thread: usize| system.locals.top(system.compiled.kind_of[thread], row[thread + 1]);
+        let top = |thread: ThreadId| system.locals.top(system.compiled.kind_of[thread.index()], row[thread.field()]);
         let property = &system.compiled.model.properties()[property];
         prefilter.include(row[0], |thread| top(thread).0)
             && system.compiled.violates(property, &system.symmetry, row[0], top)
@@ -199,16 +199,16 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
 
     #[inline]
     fn owed(&self, system: &Pushdown<Stacks>, view: &[u32], targets: &mut Targets<Pop>) {
-        for thread in 0..view.len() - 1 {
+        for thread in Threads::of(view) {
             if system.symmetry.repeats(view, thread) {
                 continue;
             }
-            let word = view[thread + 1];
+            let word = WordId(view[thread.field()]);
             for reaction in self.grams.known_reactions(thread, (view[0], word)).unwrap_or_default() {
                 let Reaction::Reveal(shared) = *reaction else { continue };
                 for &revealed in self.grams.revealed(thread, word) {
-                    let target = targets.add(view, Pop { place: thread as u16, revealed });
-                    (target[0], target[thread + 1]) = (shared, revealed);
+                    let target = targets.add(view, Pop { place: thread, revealed });
+                    (target[0], target[thread.field()]) = (shared, revealed.0);
                     system.symmetry.canonicalise_at(target, thread);
                 }
             }
@@ -218,8 +218,8 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     fn owed_for(&self, system: &Pushdown<Stacks>, fact: Fact, view: &[u32], targets: &mut Targets<Pop>) {
         let Fact { revealed, .. } = fact;
         self.grams.pops_above(fact, &system.symmetry, view, |thread, shared| {
-            let target = targets.add(view, Pop { place: thread as u16, revealed });
-            (target[0], target[thread + 1]) = (shared, revealed);
+            let target = targets.add(view, Pop { place: thread, revealed });
+            (target[0], target[thread.field()]) = (shared, revealed.0);
             system.symmetry.canonicalise_at(target, thread);
         });
     }
@@ -286,15 +286,16 @@ impl Describe<Pushdown<Stacks>> for StackViews {
     }
 
     fn explain(&self, system: &Pushdown<Stacks>, view: &[u32], why: Pop) -> String {
-        let (compiled, place) = (&system.compiled, usize::from(why.place));
-        let words: Vec<_> = (1..view.len()).map(|field| self.grams.word(field - 1, view[field]).to_vec()).collect();
+        let (compiled, place) = (&system.compiled, why.place.index());
+        let word = |thread: ThreadId| self.grams.word(thread, WordId(view[thread.field()])).to_vec();
+        let words: Vec<_> = Threads::of(view).map(word).collect();
         let thread = &compiled.model.threads()[place];
         format!(
             "at {} thread {} may pop {}; {} may lie below, but no state reached so far shows that",
             compiled.show_view(compiled.shared(view[0]), &words),
             thread.name,
             thread.symbol_name(words[place][0]),
-            match self.grams.word(place, why.revealed).last() {
+            match self.grams.word(why.place, why.revealed).last() {
                 Some(&symbol) if !symbol.is_bottom() => thread.symbol_name(symbol),
                 _ => "nothing",
             },
@@ -320,7 +321,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
             });
             return words.list(system, &listed, violating, workers, budget);
         }
-        let word = |thread: usize, word: u32| self.grams.word(thread, word).to_vec();
+        let word = |thread: ThreadId, word: u32| self.grams.word(thread, WordId(word)).to_vec();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
 }

@@ -9,6 +9,7 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::compiled::{Compiled, Kind};
+use crate::ids::ThreadId;
 use crate::symmetry::Symmetry;
 use crate::system::System;
 
@@ -55,8 +56,8 @@ impl<L: Locals> Pushdown<L> {
     }
 
     /// The tops of the stacks in a thread's local.
-    pub fn tops(&self, thread: usize, local: u32) -> &[u32] {
-        self.locals.tops(self.compiled.kind_of[thread], local)
+    pub fn tops(&self, thread: ThreadId, local: u32) -> &[u32] {
+        self.locals.tops(self.compiled.kind_of[thread.index()], local)
     }
 }
 
@@ -68,7 +69,7 @@ impl<L: Locals> System for Pushdown<L> {
     }
 
     fn fields(&self) -> Vec<u32> {
-        let symbols = (0..self.compiled.threads()).map(|thread| self.compiled.kind(thread).symbols);
+        let symbols = self.compiled.kind_of.iter().map(|&kind| self.compiled.kinds[kind].symbols);
         [self.compiled.shared_count()].into_iter().chain(symbols).collect()
     }
 
@@ -100,15 +101,22 @@ impl<L: Locals> System for Pushdown<L> {
     }
 
     #[inline]
-    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
         if self.symmetry.repeats(row, thread) {
             return false;
         }
-        let results = self.locals.results(self.compiled.kind_of[thread], (row[0], row[thread + 1])).unwrap_or_default();
+        let kind = self.compiled.kind_of[thread.index()];
+        let results = self.locals.results(kind, (row[0], row[thread.field()])).unwrap_or_default();
         for &(shared, local) in results {
             next.clear();
             next.extend_from_slice(row);
-            (next[0], next[thread + 1]) = (shared, local);
+            (next[0], next[thread.field()]) = (shared, local);
             let place = self.symmetry.canonicalise_at(next, thread);
             found(next, place);
         }

@@ -13,7 +13,7 @@ use super::generators::{GeneratorTest, Pairs};
 use super::least_set::Reached;
 use super::prefilter::Prefilter;
 use super::system::{Locals, Pushdown};
-use crate::ids::ViewId;
+use crate::ids::{ThreadId, Threads, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::system::{Observed, System};
@@ -70,7 +70,13 @@ impl<L: Locals> System for TopViews<L> {
     }
 
     #[inline]
-    fn steps(&self, thread: usize, row: &[u32], next: &mut Vec<u32>, found: &mut impl FnMut(&[u32], usize)) -> bool {
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
         self.system.steps(thread, row, next, found)
     }
 
@@ -93,7 +99,9 @@ impl<L: Locals> Observed for TopViews<L> {
     #[inline]
     fn view(&self, row: &[u32], view: &mut [u32]) {
         view[0] = row[0];
-        (1..row.len()).for_each(|field| view[field] = self.system.tops(field - 1, row[field])[0]);
+        for thread in Threads::of(row) {
+            view[thread.field()] = self.system.tops(thread, row[thread.field()])[0];
+        }
         self.system.symmetry.canonicalise(view);
     }
 
@@ -110,12 +118,12 @@ impl<L: Locals> Observed for TopViews<L> {
     }
 
     fn may_violate(&self, view: &[u32]) -> bool {
-        self.prefilter.include(view[0], |thread| view[thread + 1])
+        self.prefilter.include(view[0], |thread| view[thread.field()])
     }
 
     fn violates(&self, property: usize, view: &[u32]) -> bool {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let top = |thread: usize| Symbol(view[thread + 1]);
+        let top = |thread: ThreadId| Symbol(view[thread.field()]);
         compiled.violates(&compiled.model.properties()[property], symmetry, view[0], top)
     }
 
@@ -129,7 +137,7 @@ impl<L: Locals> Observed for TopViews<L> {
         budget: &mut Budget,
     ) -> Result<Option<Evidence>, Stop> {
         let Pushdown { compiled, symmetry, .. } = &self.system;
-        let top = |_: usize, word: &[Symbol]| word.first().map(|symbol| symbol.0);
+        let top = |_: ThreadId, word: &[Symbol]| word.first().map(|symbol| WordId(symbol.0));
         let reached = Reached { views: reached, states, depth: 1, number: &top };
         let evidence = self.test.run(compiled, symmetry, reached, exhausted, workers, budget)?;
         if evidence.is_none() && exhausted {
@@ -153,11 +161,10 @@ fn each_view<L: Locals>(
     budget: &mut Budget,
 ) -> Result<(), Stop> {
     let (threads, symmetry) = (row.len() - 1, &system.symmetry);
-    let tops: Vec<_> = (0..threads).map(|thread| system.tops(thread, row[thread + 1])).collect();
-    let like =
-        |one: usize, other: usize| symmetry.leader(one) == symmetry.leader(other) && row[one + 1] == row[other + 1];
+    let tops: Vec<_> = Threads::all(threads).map(|thread| system.tops(thread, row[thread.field()])).collect();
+    let alike: Vec<_> = Threads::all(threads).map(|thread| (symmetry.leader(thread), row[thread.field()])).collect();
     let next_like: Vec<_> =
-        (0..threads).map(|thread| (thread + 1..threads).find(|&other| like(thread, other))).collect();
+        (0..threads).map(|thread| (thread + 1..threads).find(|&other| alike[thread] == alike[other])).collect();
     let (mut view, mut digits) = (row.to_vec(), vec![0; threads]);
     loop {
         view[0] = row[0];

@@ -6,13 +6,14 @@ use tepui_model::pushdown::{Model, Property, Shared, State, Symbol};
 
 use super::stacks::Stacks;
 use super::system::Pushdown;
+use crate::ids::{ThreadId, Threads};
 use crate::symmetry::Symmetry;
 use crate::system::PathStep;
 
 /// A step as an engine finds it: the thread, and what it makes of the shared state and its stack (from bottom to top).
 pub struct Found {
     /// The thread.
-    pub thread: usize,
+    pub thread: ThreadId,
     /// The shared state afterwards.
     pub shared: Shared,
     /// The thread's stack afterwards.
@@ -34,7 +35,7 @@ pub fn trace(
     let mut state = model.init().clone();
     for Found { thread, shared, stack } in steps {
         budget.spend(state.stacks.iter().map(|stack| stack.len() as u64).sum())?;
-        let thread = names[thread];
+        let thread = names[thread.index()].index();
         let mut after = State { shared, ..state.clone() };
         after.stacks[thread] = stack;
         let rules = 0..model.threads()[thread].rules.len();
@@ -52,16 +53,16 @@ pub fn empty(model: &Model, property: &Property) -> Trace {
 }
 
 /// What threads have to be called so that the last state violates the property as it stands.
-fn renaming(model: &Model, property: &Property, symmetry: &Symmetry, steps: &[Found]) -> Vec<usize> {
+fn renaming(model: &Model, property: &Property, symmetry: &Symmetry, steps: &[Found]) -> Vec<ThreadId> {
     let mut tops: Vec<_> = (0..model.threads().len()).map(|thread| model.init().top(thread)).collect();
     let mut shared = model.init().shared;
     for step in steps {
         shared = step.shared;
-        tops[step.thread] = step.stack.last().copied().unwrap_or(Symbol::BOTTOM);
+        tops[step.thread.index()] = step.stack.last().copied().unwrap_or(Symbol::BOTTOM);
     }
-    let top = |thread: usize| tops[thread];
+    let top = |thread: ThreadId| tops[thread.index()];
     let pattern = property.never.iter().find(|pattern| symmetry.covers(pattern, shared, top));
-    pattern.map_or_else(|| (0..tops.len()).collect(), |pattern| symmetry.renaming(pattern, top))
+    pattern.map_or_else(|| Threads::all(tops.len()).collect(), |pattern| symmetry.renaming(pattern, top))
 }
 
 impl Pushdown<Stacks> {
@@ -72,8 +73,8 @@ impl Pushdown<Stacks> {
     }
 
     /// The step of a thread that leads to a state, in which its stack is at a place.
-    pub fn found(&self, thread: usize, place: usize, row: &[u32]) -> Found {
-        let mut stack = self.locals.word(self.compiled.kind_of[thread], row[place + 1], usize::MAX);
+    pub fn found(&self, thread: ThreadId, place: ThreadId, row: &[u32]) -> Found {
+        let mut stack = self.locals.word(self.compiled.kind_of[thread.index()], row[place.field()], usize::MAX);
         stack.pop();
         stack.reverse();
         Found { thread, shared: self.compiled.shared(row[0]), stack }

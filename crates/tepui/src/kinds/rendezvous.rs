@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tepui_cert::rendezvous::{Certificate, Step, Trace};
 use tepui_check::Rejected;
 use tepui_core::story::{Move, Situation, Step as Told, Unit};
+use tepui_core::text::{count, grouped};
 use tepui_core::{
     Budget, Deferred, Engine, Limit, Member, Notes, Outcome, Portfolio, Query, Reason, Stop, Story, Translated, WayBack,
 };
@@ -383,15 +384,11 @@ fn summary(model: &Model) -> Summary {
     let product = product(model);
     let phases = product.model().shared().count();
     let rules: usize = product.model().threads().iter().map(|thread| thread.rules.len()).sum();
-    let many = |number: usize, one: &str| match number {
-        1 => format!("1 {one}"),
-        number => format!("{} {one}s", pushdown::grouped(number as u64)),
-    };
     let facts = vec![
         ("threads", model.threads().len().to_string()),
-        ("actions", pushdown::grouped(model.actions().len() as u64)),
+        ("actions", grouped(model.actions().len() as u64)),
         ("initial state", model.display_state(model.init(), usize::MAX)),
-        ("product", format!("{}, {}", many(phases as usize, "phase"), many(rules, "rule"))),
+        ("product", format!("{}, {}", count(u64::from(phases), "phase"), count(rules as u64, "rule"))),
         ("digest", model.digest().to_string()),
     ];
     let mut threads =
@@ -409,7 +406,7 @@ fn summary(model: &Model) -> Summary {
     lines.push(String::new());
     for property in model.properties() {
         let query = print_query(model, property).ok().filter(|query| query.len() <= LONGEST_QUERY);
-        let targets = || format!("reach {}: {}", property.name, many(property.never.len(), "target"));
+        let targets = || format!("reach {}: {}", property.name, count(property.never.len() as u64, "target"));
         lines.push(query.unwrap_or_else(targets));
     }
     if model.properties().is_empty() {

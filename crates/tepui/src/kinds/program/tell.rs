@@ -1,6 +1,7 @@
 //! Executions of programs, in the terms of their source.
 
 use tepui_core::story::{Mark, Move, Situation, Step as Told, Story, Unit, Values};
+use tepui_core::text::cut;
 use tepui_lang::boolean::print_head;
 use tepui_lang::source::Source;
 use tepui_model::program::run::{State, Step};
@@ -174,16 +175,5 @@ impl Teller<'_> {
             });
         }
         end
-    }
-}
-
-/// The longest text of a statement in a sentence.
-const LONGEST: usize = 44;
-
-/// A statement, or its beginning.
-fn cut(statement: &str) -> String {
-    match statement.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} ...", &statement[..end]),
-        None => statement.to_owned(),
     }
 }

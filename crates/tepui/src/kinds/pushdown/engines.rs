@@ -9,6 +9,7 @@ use tepui_core::{
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts::{self, Options as Sequences};
 use tepui_engines::delays::{self, Delays};
+use tepui_engines::ids::ThreadId;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context_within;
 use tepui_engines::pushdown::generators::Pairs;
@@ -298,9 +299,9 @@ pub(super) fn omitted(model: &Model, matching: &Matching, budget: &mut Budget) -
     if views.fixpoint(usize::MAX, Fence::Open, &Workers::of(Cores::new(1)), budget).is_err() {
         return None; // A limit ends the run that follows as well.
     }
-    let omitted = |&(thread, word, revealed): &(usize, &[Symbol], Symbol)| {
-        !revealed.is_bottom() && !matching.0[thread].contains(&(word[0], revealed))
+    let omitted = |&(thread, word, revealed): &(ThreadId, &[Symbol], Symbol)| {
+        !revealed.is_bottom() && !matching.0[thread.index()].contains(&(word[0], revealed))
     };
     let (thread, word, revealed) = views.revealed().find(omitted)?;
-    Some(Omitted { thread, popped: word[0], revealed })
+    Some(Omitted { thread: thread.index(), popped: word[0], revealed })
 }

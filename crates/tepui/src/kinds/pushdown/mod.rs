@@ -23,7 +23,7 @@ use super::{
 use crate::run::confirmed;
 use crate::{AUTO, Error, Input, Options, Problem, Reading};
 pub(super) use engines::Setup;
-pub(super) use show::{grouped, print, summary};
+pub(super) use show::{print, summary};
 
 /// The engines for this kind.
 pub(crate) mod engine_facts {

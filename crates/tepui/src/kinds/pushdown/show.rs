@@ -1,5 +1,6 @@
 //! What there is to say about a pushdown system, and its forms.
 
+use tepui_core::text::grouped;
 use tepui_engines::pushdown::compiled::Compiled;
 use tepui_engines::pushdown::finite_context::finite_context;
 use tepui_lang::pushdown::{print_cpds, print_init, print_pds, print_spec};
@@ -37,7 +38,7 @@ pub(in crate::kinds) fn summary(model: &Model, digest: Digest) -> Summary {
         ("finite context", if all_finite { FINITE } else { INFINITE }.to_owned()),
     ];
     for group in compiled.symmetry().groups() {
-        let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread].name.as_str()).collect();
+        let names: Vec<_> = group.iter().map(|&thread| model.threads()[thread.index()].name.as_str()).collect();
         facts.push(("alike", names.join(", ")));
     }
     facts.push(("digest", digest.to_string()));
@@ -110,17 +111,4 @@ fn conceivable_views(model: &Model) -> String {
     let mut factors = model.threads().iter().map(|thread| u64::from(thread.symbol_count()));
     let exact = factors.try_fold(u64::from(model.shared().count()), u64::checked_mul);
     exact.map_or_else(|| "more than 10^19".to_owned(), grouped)
-}
-
-/// A number with commas.
-pub(in crate::kinds) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
