@@ -414,7 +414,7 @@ impl<'a> Stated<'a> {
             .into_iter()
             .flat_map(|frame| self.program.procedures[frame.procedure].locals.iter().zip(&frame.locals));
         shared.chain(local).all(|(variable, &value)| {
-            let found = value.map(|value| self.program.value_name(variable.kind, value));
+            let found = value.known().map(|value| self.program.value_name(variable.kind, value));
             values[&variable.name].as_str().is_none_or(|stated| Some(stated) == found.as_deref())
         })
     }

@@ -14,7 +14,7 @@ use tepui_check::program::check;
 use tepui_core::{Budget, Status};
 use tepui_lang::boolean::{Dialect, read_program};
 use tepui_lang::source::Source;
-use tepui_model::program::step::Stage;
+use tepui_model::program::step::{Stage, Value};
 use tepui_model::program::{Goal, Program, Property};
 use tepui_tests::facade::{program_certificate, verify_program};
 use tepui_tests::random_programs;
@@ -93,14 +93,16 @@ fn change(certificate: &mut Certificate, rng: &mut Rng) {
                     2 => frame.insists = !frame.insists,
                     3 => frame.position += 1,
                     4 => frame.stage = [Stage::Running, Stage::Asleep, Stage::Storing, Stage::Waiting][rng.usize(..4)],
-                    _ => frame.locals.iter_mut().for_each(|value| *value = None),
+                    _ => frame.locals.iter_mut().for_each(|value| *value = Value::Forgotten),
                 }
             }
         }
         7 => {
             if !certificate.shared.is_empty() {
                 let at = rng.usize(..certificate.shared.len());
-                certificate.shared[at].iter_mut().for_each(|value| *value = value.map(|value| 1 - value.min(1)));
+                for value in certificate.shared[at].iter_mut() {
+                    *value = value.known().map_or(*value, |value| Value::Known(1 - value.min(1)));
+                }
             }
         }
         // Groups.

@@ -130,7 +130,7 @@ fn may_fail(system: &Interpreted<'_>, shared: u32, top: Symbol) -> bool {
     let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
         return false;
     };
-    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| matches!(effect, Effect::Fail(_)))
+    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
 }
 
 fn may_be_stuck(

@@ -165,7 +165,7 @@ impl System for Interpreted<'_> {
                     let points = passing.run_on(values, next);
                     self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake));
                 }
-                Effect::Fail(_) => continue,
+                Effect::Fail => continue,
             }
             self.done.borrow_mut().push(done);
         }

@@ -324,7 +324,7 @@ impl Code {
         };
         let layout = Layout::new(&self.program, Head::BITS, &procedure.locals, open)
             .map_err(|bits| too_many(bits, &format!("of {}", procedure.name), &self.program, &procedure.locals))?;
-        let compiler = Compiler { code: self, number, procedure, layout: &layout };
+        let compiler = Compiler { code: self, number, position: entry, procedure, layout: &layout };
         let mask = |kept: &Variables| layout.mask(Head::BITS, kept.iter());
         let mut first = vec![0; layout.words];
         first[0] = Head::new(number, entry).0;
@@ -338,6 +338,7 @@ impl Code {
         for position in 0..=end {
             let at = compiler.first_of(position);
             let next = flow.next.get(at).copied().unwrap_or(end);
+            let compiler = Compiler { position, ..compiler };
             let (action, chooses) = compiler.op(at, next)?;
             let mut opens = Vec::new();
             action.opens(&mut opens);
@@ -438,9 +439,12 @@ fn too_many(bits: u64, place: &str, program: &Program, variables: &[Variable]) -
 }
 
 /// Makes the statements of a procedure ready.
+#[derive(Clone, Copy)]
 struct Compiler<'a> {
     code: &'a Code,
     number: usize,
+    /// Where the thread stands.
+    position: usize,
     procedure: &'a Procedure,
     layout: &'a Layout,
 }
@@ -469,7 +473,10 @@ impl Compiler<'_> {
             Action::Assign { targets, values, constraint } => {
                 let stores = targets.iter().zip(values).map(|(target, value)| Store {
                     target: target.map(|slot| self.variable(slot)),
-                    value: self.stored(*target, value, next),
+                    value: match constraint {
+                        None => self.stored(*target, value, next),
+                        Some(_) => self.term(value),
+                    },
                 });
                 Op::Assign(stores.collect(), constraint.as_ref().map(|constraint| self.term(constraint)))
             }
@@ -488,11 +495,11 @@ impl Compiler<'_> {
             Action::Call { targets, procedure, arguments } => Op::Call {
                 targets: targets.iter().map(|target| target.map(|slot| self.variable(slot))).collect(),
                 procedure: *procedure,
-                arguments: terms(arguments),
+                arguments: self.arguments(*procedure, arguments),
             },
             Action::Return(values) => Op::Return(terms(values)),
             Action::Start { procedure, arguments, count } => {
-                Op::Start { procedure: *procedure, arguments: terms(arguments), count: *count }
+                Op::Start { procedure: *procedure, arguments: self.arguments(*procedure, arguments), count: *count }
             }
             Action::StartAt(to) => Op::StartAt(*to),
             Action::EndThread => Op::EndThread,
@@ -530,16 +537,35 @@ impl Compiler<'_> {
         }
     }
 
-    /// A value that is stored. Any value will do where it is not kept.
+    /// A value that is stored. Where it is not kept it is not even looked at.
     fn stored(&self, target: Option<Slot>, value: &Expression, next: usize) -> Term {
-        let kept = match target {
-            Some(Slot::Shared(shared)) => self.code.kept.shared.contains(shared),
-            Some(Slot::Local(local)) => self.code.kept.at[self.number][next].contains(local),
-            None => false,
+        let kept = target.is_some_and(|slot| self.keeps(self.number, next, slot));
+        if kept { self.term(value) } else { Term::Value(0) }
+    }
+
+    /// The values of parameters, as far as they are kept.
+    fn arguments(&self, called: usize, arguments: &[Expression]) -> Vec<Term> {
+        let procedure = &self.code.program.procedures[called];
+        let entry = procedure.body.first().copied().unwrap_or(procedure.statements.len());
+        let term = |(number, argument): (usize, &Expression)| match self.keeps(called, entry, Slot::Local(number)) {
+            true => self.term(argument),
+            false => Term::Value(0),
         };
-        match value {
-            Expression::Any(_) if !kept => Term::Value(0),
-            _ => self.term(value),
+        arguments.iter().enumerate().map(term).collect()
+    }
+
+    fn keeps(&self, procedure: usize, position: usize, slot: Slot) -> bool {
+        match slot {
+            Slot::Shared(number) => self.code.kept.shared.contains(number),
+            Slot::Local(number) => self.code.kept.at[procedure][position].contains(number),
+        }
+    }
+
+    /// The value of a variable; where it is not kept, it may be any.
+    fn read(&self, slot: Slot) -> Term {
+        match self.keeps(self.number, self.position, slot) {
+            true => Term::Read(self.variable(slot)),
+            false => Term::Any(self.code.program.values(self.kind(slot))),
         }
     }
 
@@ -548,7 +574,7 @@ impl Compiler<'_> {
         match expression {
             Expression::Value(value, _) => Term::Value(u64::from(*value)),
             Expression::Any(kind) => Term::Any(self.code.program.values(*kind)),
-            Expression::Read(slot) => Term::Read(self.variable(*slot)),
+            Expression::Read(slot) => self.read(*slot),
             Expression::New(slot) => Term::New(self.variable(*slot)),
             Expression::Not(operand) => match self.term(operand) {
                 any if any.is_any() => any,

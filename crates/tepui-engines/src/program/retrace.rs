@@ -87,7 +87,8 @@ pub fn retrace(
             })?;
         }
         let way = follower.finish(property)?;
-        steer::execution(&runner, property, &way, stop)
+        let forgetting = Forgetting { kept: compiled.legend.kept() };
+        steer::execution(&runner, &forgetting, property, &way, stop)
     };
     attempt(false).or_else(|lost| match lost {
         Lost::Refused(_) => attempt(true).map_err(|_| lost),

@@ -55,7 +55,13 @@ impl Code {
         found: &mut dyn FnMut(&mut Machine, Outcome),
     ) {
         if self.has_turn(shared, Head(frame[0])) {
-            self.ways(shared, frame, machine, &mut |machine, outcome| self.complete(machine, outcome, found));
+            self.ways(shared, frame, machine, &mut |machine, outcome| {
+                if outcome == Outcome::Fails {
+                    // Nothing changes, not even what was read for the first time.
+                    machine.shared.copy_from_slice(shared);
+                }
+                self.complete(machine, outcome, found);
+            });
         }
     }
 

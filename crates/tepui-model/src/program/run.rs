@@ -26,7 +26,7 @@ pub type Thread = Vec<Frame>;
 pub struct Step {
     /// The statement that was executed: the procedure and the position.
     pub at: (usize, usize),
-    /// Whether an assertion failed. Then nothing changed, but for values that it read and that were not there before.
+    /// Whether an assertion failed. Then nothing changed.
     pub failed: bool,
     /// The state afterwards.
     pub after: State,
@@ -81,7 +81,7 @@ impl Runner<'_> {
         let at = (frame.procedure, self.first_of(frame.procedure, frame.position));
         let mut steps = Vec::new();
         for (shared, effect) in self.steps(&state.shared, frame, keep) {
-            let failed = matches!(effect, Effect::Fail(_));
+            let failed = effect == Effect::Fail;
             let after = self.after(state, thread, shared, effect, keep);
             steps.extend(after.into_iter().map(|after| Step { at, failed, after }));
         }
@@ -94,7 +94,7 @@ impl Runner<'_> {
         let mut after = State { shared, ..state.clone() };
         let stack = &mut after.threads[thread];
         match effect {
-            Effect::Become(frame) | Effect::Fail(frame) => replace(stack, frame),
+            Effect::Become(frame) => replace(stack, frame),
             Effect::Call { caller, callee } => {
                 replace(stack, caller);
                 stack.push(callee);
@@ -120,6 +120,7 @@ impl Runner<'_> {
                 let asleep = after.threads.iter_mut().filter_map(|thread| thread.last_mut());
                 asleep.filter(|top| top.stage == Stage::Asleep).for_each(|top| top.stage = Stage::Running);
             }
+            Effect::Fail => return vec![state.clone()],
         }
         vec![after]
     }

@@ -103,8 +103,8 @@ pub enum Effect {
     },
     /// It goes on, and all threads that sleep are woken.
     Wake(Frame),
-    /// An assertion fails. The frame stays where it is.
-    Fail(Frame),
+    /// An assertion fails. Nothing changes.
+    Fail,
 }
 
 /// What a procedure returns.
@@ -122,10 +122,15 @@ pub trait Keep {
     /// apart, or a single one that is forgotten.
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value>;
 
+    /// Whether the value of a variable is told apart from others in the frame that will stand at a position. If not, what
+    /// would be stored there is not even looked at.
+    fn wants(&self, procedure: usize, position: usize, slot: Slot) -> bool {
+        !self.stored(procedure, position, slot, vec![0]).contains(&Value::Forgotten)
+    }
+
     /// What a variable holds that starts with any value, in the frame that will stand at a position.
     fn unset(&self, procedure: usize, position: usize, slot: Slot) -> Value {
-        let forgotten = self.stored(procedure, position, slot, vec![0]).contains(&Value::Forgotten);
-        if forgotten { Value::Forgotten } else { Value::Unset }
+        if self.wants(procedure, position, slot) { Value::Unset } else { Value::Forgotten }
     }
 
     /// Forgets what is not kept of a frame.
@@ -307,7 +312,7 @@ impl<'p> Runner<'p> {
                 (next, &|next| Effect::Start { next, started: started.clone() })
             }
             Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
-            Effect::Return(_) | Effect::End | Effect::Fail(_) => return vec![(shared, effect)],
+            Effect::Return(_) | Effect::End | Effect::Fail => return vec![(shared, effect)],
         };
         let allowed = self.enforcing(shared, top.clone()).into_iter();
         allowed.map(|(shared, frame)| (shared, with(frame))).collect()
@@ -418,7 +423,7 @@ impl<'p> Runner<'p> {
 /// The effect without the values that are not kept.
 fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
     match &mut effect {
-        Effect::Become(frame) | Effect::Wake(frame) | Effect::Fail(frame) => keep.forget(frame),
+        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
         Effect::Call { caller, callee } => {
             keep.forget(caller);
             keep.forget(callee);
@@ -427,7 +432,7 @@ fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
             keep.forget(next);
             started.iter_mut().for_each(|frame| keep.forget(frame));
         }
-        Effect::Return(_) | Effect::End => {}
+        Effect::Return(_) | Effect::End | Effect::Fail => {}
     }
     effect
 }
@@ -456,6 +461,21 @@ impl Step<'_, '_> {
 
     fn values(&self, expressions: &[Expression]) -> Reading<Vec<Vec<u32>>> {
         expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
+    }
+
+    /// The values that some expressions may have, as far as they are wanted.
+    fn wanted(&self, expressions: &[Expression], wanted: impl Iterator<Item = bool>) -> Reading<Vec<Vec<u32>>> {
+        let values = |(expression, wanted): (&Expression, bool)| match wanted {
+            true => self.runner.values(expression, &self.scope()),
+            false => Ok(vec![0]),
+        };
+        expressions.iter().zip(wanted).map(values).collect()
+    }
+
+    /// The values that the arguments of a procedure may have.
+    fn arguments(&self, called: usize, arguments: &[Expression]) -> Reading<Vec<Vec<u32>>> {
+        let entry = self.runner.entry(called);
+        self.wanted(arguments, (0..).map(|number| self.keep.wants(called, entry, Slot::Local(number))))
     }
 
     /// Whether a condition may hold, and whether it may not.
@@ -492,7 +512,7 @@ impl Step<'_, '_> {
                 let (holds, fails) = self.may(condition)?;
                 go(holds, next);
                 if fails {
-                    found(self.shared.to_vec(), Effect::Fail(self.frame.clone()));
+                    found(self.shared.to_vec(), Effect::Fail);
                 }
             }
             Action::If(condition, then, otherwise) => {
@@ -507,7 +527,8 @@ impl Step<'_, '_> {
             }
             Action::Atomic(_) => go(true, next), // It is empty: the first statement of another one stands for it.
             Action::Assign { targets, values, constraint: None } => {
-                self.store(targets, &self.values(values)?, next, &mut changed);
+                let wanted = |target: &Place| target.is_some_and(|slot| self.keep.wants(procedure, next, slot));
+                self.store(targets, &self.wanted(values, targets.iter().map(wanted))?, next, &mut changed);
             }
             Action::Assign { targets, values, constraint: Some(constraint) } => {
                 self.store_constrained(targets, &self.values(values)?, constraint, next, &mut changed)?;
@@ -528,11 +549,11 @@ impl Step<'_, '_> {
                 changed(self.shared.to_vec(), Frame { insists, ..self.at(next) });
             }
             Action::Call { targets, procedure: called, arguments } => {
-                self.call(targets, *called, &self.values(arguments)?, position, found);
+                self.call(targets, *called, &self.arguments(*called, arguments)?, position, found);
             }
             Action::Return(values) => self.leave(&self.values(values)?, found),
             Action::Start { procedure: started, arguments, count } => {
-                self.start(*started, &self.values(arguments)?, *count, next, found);
+                self.start(*started, &self.arguments(*started, arguments)?, *count, next, found);
             }
             Action::StartAt(to) => {
                 let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };

@@ -64,72 +64,128 @@ impl Keep for Steer<'_> {
     fn forget(&self, _: &mut Frame) {}
 }
 
-/// The execution that goes a way and violates a property at its end.
+/// The most steps that are tried.
+const MOST_TRIED: usize = 1 << 17;
+
+/// The execution that goes a way and violates a property at its end. Where the program reads a variable that has no value
+/// yet, although the model need not, the values are tried one after the other.
 pub(super) fn execution(
     runner: &Runner<'_>,
+    forgetting: &Forgetting<'_>,
     property: &str,
     way: &Way,
     stop: &dyn Fn() -> bool,
 ) -> Result<Execution, Lost> {
-    let initial = runner.initial_keeping(&Steer { goal: &way.first });
+    let mut initial = runner.initial_keeping(&Steer { goal: &way.first });
+    let known = values_at_start(runner, forgetting, way);
+    for state in &mut initial {
+        known.iter().for_each(|&(number, value)| state.shared[number] = value);
+    }
     let first = initial.into_iter().find(|state| matches(&way.first, state));
-    let mut state = first.ok_or("the program does not start like its model")?;
-    let (mut start, mut steps) = (state.clone(), Vec::new());
-    for (number, (thread, goal)) in way.steps.iter().enumerate() {
+    let first = first.ok_or("the program does not start like its model")?;
+    let mut taken: Vec<Step> = Vec::new();
+    let mut open = vec![next_steps(runner, &first, way, 0)];
+    for _ in 0..MOST_TRIED {
         if stop() {
             return Err(Lost::Stopped);
         }
-        let mut taken = runner.steps_keeping(&state, *thread, &Steer { goal }).into_iter();
-        let step = taken.find(|step| !step.failed && matches(goal, &step.after));
-        let step = step.ok_or("what the model has forgotten matters to the program")?;
-        state = step.after.clone();
-        match number < way.hidden {
-            true => start = state.clone(),
-            false => steps.push((*thread, step)),
+        if taken.len() == way.steps.len() {
+            let last = taken.last().map_or(&first, |step| &step.after);
+            if let Some(end) = violation(runner, property, way, last) {
+                return Ok(told(runner, way, first, taken, end));
+            }
+        } else if let Some(step) = open.last_mut().and_then(Iterator::next) {
+            open.push(next_steps(runner, &step.after, way, taken.len() + 1));
+            taken.push(step);
+            continue;
+        }
+        open.pop();
+        if taken.pop().is_none() {
+            break;
         }
     }
+    Err(Lost::Refused(format!("the program does not violate {property} where its model does")))
+}
+
+/// The steps that lead on along a way.
+fn next_steps(runner: &Runner<'_>, state: &State, way: &Way, number: usize) -> std::vec::IntoIter<Step> {
+    let Some((thread, goal)) = way.steps.get(number) else { return Vec::new().into_iter() };
+    let mut steps = runner.steps_keeping(state, *thread, &Steer { goal });
+    steps.retain(|step| !step.failed && matches(goal, &step.after));
+    steps.into_iter()
+}
+
+/// What the violation of a property at the end of a way adds to it.
+struct End {
+    failure: Option<(usize, Step)>,
+    stuck: Option<State>,
+}
+
+fn violation(runner: &Runner<'_>, property: &str, way: &Way, state: &State) -> Option<End> {
     let program = runner.program();
-    let label = runner.reached(&state).iter().any(|&label| program.unreachable[label].label == property);
-    let violated = match property {
-        DEADLOCK => runner.stuck(&state).is_some(),
-        THREAD_LIMIT => way.full,
-        _ if label => true,
-        _ => {
-            let failure = failure(runner, &state, property);
-            let fails = failure.is_some();
-            steps.extend(failure);
-            fails
-        }
+    let label = runner.reached(state).iter().any(|&label| program.unreachable[label].label == property);
+    let (failure, stuck) = match property {
+        DEADLOCK => (None, Some(runner.stuck(state)?)),
+        THREAD_LIMIT => return way.full.then_some(End { failure: None, stuck: None }),
+        _ if label => (None, None),
+        _ => (Some(failure(runner, state, property)?), None),
     };
-    if property == DEADLOCK
-        && let Some(stuck) = runner.stuck(&state)
-    {
-        for (number, value) in stuck.shared.iter().enumerate().filter(|(number, _)| state.shared[*number] == Value::Unset) {
+    Some(End { failure, stuck })
+}
+
+/// The execution: values that are chosen on the way are there from the start.
+fn told(runner: &Runner<'_>, way: &Way, first: State, taken: Vec<Step>, end: End) -> Execution {
+    let mut start = way.hidden.checked_sub(1).map_or(first, |last| taken[last].after.clone());
+    let threads = way.steps.iter().map(|(thread, _)| *thread);
+    let mut steps: Vec<_> = threads.zip(taken).skip(way.hidden).chain(end.failure).collect();
+    if let Some(stuck) = end.stuck {
+        let last = steps.last().map_or(&start, |(_, step)| &step.after).clone();
+        for (number, value) in stuck.shared.iter().enumerate().filter(|(number, _)| last.shared[*number] == Value::Unset) {
             set_before(&mut start, &mut steps, number, *value, usize::MAX);
         }
     }
     choose_at_start(runner, &mut start, &mut steps);
-    match violated {
-        true => Ok(Execution { start, steps }),
-        false => Err(Lost::Refused(format!("the program does not violate {property} there"))),
-    }
+    Execution { start, steps }
+}
+
+/// The values of shared variables that a way chooses when it first reads them.
+fn values_at_start(runner: &Runner<'_>, forgetting: &Forgetting<'_>, way: &Way) -> Vec<(usize, Value)> {
+    let unset = (0..way.first.shared.len()).filter(|&number| way.first.shared[number] == Value::Unset);
+    let value = |number: usize| {
+        let end = way.steps.iter().position(|(_, state)| state.shared[number] != Value::Unset)?;
+        let before = end.checked_sub(1).map_or(&way.first, |before| &way.steps[before].1);
+        let (thread, goal) = &way.steps[end];
+        let leads = |value: &u32| {
+            let mut before = before.clone();
+            before.shared[number] = Value::Known(*value);
+            runner.steps_keeping(&before, *thread, forgetting).iter().any(|step| step.after == *goal)
+        };
+        let values = runner.program().values(runner.program().shared[number].kind);
+        let fitting: Vec<_> = (0..values).filter(leads).collect();
+        let value = fitting.first().filter(|_| fitting.len() < values as usize)?;
+        Some((number, Value::Known(*value)))
+    };
+    unset.filter_map(value).collect()
 }
 
 /// Variables that have no value until somebody reads them have the one that is read from the start. One that is written
 /// before it is read has none.
 fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, Step)]) {
     for number in (0..start.shared.len()).filter(|&number| start.shared[number] == Value::Unset).collect::<Vec<_>>() {
-        let Some(end) = steps.iter().position(|(_, step)| step.after.shared[number] != Value::Unset) else { continue };
+        let chosen = |(_, step): &(usize, Step)| step.failed || step.after.shared[number] != Value::Unset;
+        let Some(end) = steps.iter().position(chosen) else { continue };
         let before = end.checked_sub(1).map_or(&*start, |before| &steps[before].1.after);
         let (thread, taken) = &steps[end];
         let leads = |value: &u32| {
             let mut before = before.clone();
             before.shared[number] = Value::Known(*value);
-            runner.steps_of(&before, *thread).contains(taken)
+            let same = |step: &Step| step.at == taken.at && (step.failed && taken.failed || step.after == taken.after);
+            runner.steps_of(&before, *thread).iter().any(same)
         };
         let values = runner.program().values(runner.program().shared[number].kind);
         let fitting: Vec<_> = (0..values).filter(leads).collect();
         if let Some(&value) = fitting.first().filter(|_| fitting.len() < values as usize) {
+            let end = if steps[end].1.failed { steps.len() } else { end };
             set_before(start, steps, number, Value::Known(value), end);
         }
     }
@@ -152,11 +208,16 @@ fn failure(runner: &Runner<'_>, state: &State, property: &str) -> Option<(usize,
 fn matches(open: &State, state: &State) -> bool {
     let same = |open: &Frame, frame: &Frame| {
         let plain = Frame { locals: open.locals.clone(), ..frame.clone() };
-        plain == *open && agree(&open.locals, &frame.locals)
+        plain == *open && fit(&open.locals, &frame.locals)
     };
-    agree(&open.shared, &state.shared)
+    fit(&open.shared, &state.shared)
         && open.threads.len() == state.threads.len()
         && open.threads.iter().zip(&state.threads).all(|(open, thread)| {
             open.len() == thread.len() && open.iter().zip(thread).all(|(open, frame)| same(open, frame))
         })
+}
+
+/// Whether values are like those that are open: one that the model has not read yet may be any.
+fn fit(open: &[Value], values: &[Value]) -> bool {
+    open.iter().zip(values).all(|(open, value)| *open == Value::Unset || agree(&[*open], &[*value]))
 }
