@@ -101,12 +101,25 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     /// returned by [`next_fact`](Self::next_fact).
     fn learn(
         &mut self,
-        system: &S,
+        system: &mut S,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop>;
+
+    /// Works out what views owe that were learned from, where that takes more than looking at them. It is asked for just
+    /// before what they owe is.
+    fn resolve(
+        &mut self,
+        _system: &mut S,
+        _views: &PackedSet<ViewId>,
+        _which: &[ViewId],
+        _workers: &Workers,
+        _budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        Ok(())
+    }
 
     /// The next fact that is new; each is returned once.
     fn next_fact(&mut self) -> Option<Self::Fact>;

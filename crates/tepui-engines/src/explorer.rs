@@ -66,6 +66,9 @@ struct Chunk<'j, J> {
     places: Vec<ThreadId>,
 }
 
+/// A chunk, and the rows that its steps lead to.
+type Results<'j, J> = (Chunk<'j, J>, Vec<u32>);
+
 impl<S: System> Explorer<S> {
     /// An explorer that has found nothing yet.
     pub fn new(system: S, workers: Workers) -> Self {
@@ -164,11 +167,7 @@ impl<S: System> Explorer<S> {
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let jobs_of = &*visitor;
-        let batches = self.states.batches(jobs.len().div_ceil(self.workers.chunk()));
-        let chunks = jobs.chunks(self.workers.chunk()).zip(batches).collect();
-        let chunks = self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, jobs_of));
-        let (chunks, batches): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+        let (chunks, batches) = if S::ADMITS { self.admitted(jobs, visitor)? } else { self.taken(jobs, visitor) };
         self.images += batches.iter().map(|batch: &Batch| batch.len() as u64).sum::<u64>();
         let first = self.states.len();
         if !V::VISITS_IMAGES {
@@ -194,6 +193,58 @@ impl<S: System> Explorer<S> {
         }));
         self.states.recycle(added);
         interned
+    }
+
+    /// Takes the steps of all jobs.
+    fn taken<'j, V: Visitor>(&mut self, jobs: &'j [V::Job], visitor: &V) -> (Vec<Chunk<'j, V::Job>>, Vec<Batch>) {
+        let batches = self.states.batches(jobs.len().div_ceil(self.workers.chunk()));
+        let chunks = jobs.chunks(self.workers.chunk()).zip(batches).collect();
+        self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, visitor)).into_iter().unzip()
+    }
+
+    /// The same where steps lead to things that have no number yet: first all steps are taken, then what is new gets its
+    /// numbers, then rows are made of the results.
+    fn admitted<'j, V: Visitor>(
+        &mut self,
+        jobs: &'j [V::Job],
+        visitor: &V,
+    ) -> Result<(Vec<Chunk<'j, V::Job>>, Vec<Batch>), Stop> {
+        let expanded = self.workers.map(jobs.chunks(self.workers.chunk()).collect(), |jobs| self.expand(jobs, visitor));
+        let (results, mut news): (Vec<_>, Vec<_>) = expanded.into_iter().unzip();
+        self.system.admit(&mut news, &self.workers)?;
+        let batches = self.states.batches(results.len());
+        let results = results.into_iter().zip(&news).zip(batches).collect();
+        let width = self.states.width();
+        let made =
+            self.workers.map(results, |(((mut chunk, mut rows), news), mut batch): ((Results<'j, V::Job>, _), _)| {
+                for (row, place) in rows.chunks_exact_mut(width).zip(&mut chunk.places) {
+                    *place = self.system.settle(news, row, *place);
+                    self.states.pack(row, &mut batch);
+                }
+                self.states.seal(&mut batch, &self.workers);
+                (chunk, batch)
+            });
+        Ok(made.into_iter().unzip())
+    }
+
+    /// Takes the steps of some jobs; returns the rows that they lead to, and what is new in them.
+    fn expand<'j, V: Visitor>(&self, jobs: &'j [V::Job], visitor: &V) -> (Results<'j, V::Job>, S::News) {
+        let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
+        let mut chunk = Chunk { jobs, taken: Vec::new(), places: Vec::new() };
+        let (mut rows, mut news) = (Vec::new(), S::News::default());
+        for job in jobs {
+            let (state, threads) = visitor.job(job);
+            self.states.get(state, &mut row);
+            let mut enabled = false;
+            for thread in threads {
+                enabled |= self.system.expand(thread, &row, &mut next, &mut news, &mut |row, place| {
+                    rows.extend_from_slice(row);
+                    chunk.places.push(place);
+                });
+            }
+            chunk.taken.push((enabled, chunk.places.len()));
+        }
+        ((chunk, rows), news)
     }
 
     fn chunk<'j, V: Visitor>(&self, jobs: &'j [V::Job], mut batch: Batch, visitor: &V) -> (Chunk<'j, V::Job>, Batch) {

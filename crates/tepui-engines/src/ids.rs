@@ -48,6 +48,8 @@ ids! {
     ViewId
     /// The number of a view that is or was owed, among these.
     DebtId
+    /// The number of a row of shared values.
+    SharedId
     /// The number of a word that views show of a stack, among the words of one thread.
     WordId
 }

@@ -179,7 +179,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     pub(crate) fn look_at(
         &mut self,
         views: &[ViewId],
-        system: &S,
+        system: &mut S,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -196,12 +196,20 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         for views in views.chunks(VIEWS_AT_ONCE) {
             self.abstraction.learn(system, &self.views, views, workers, budget)?;
             // The views at hand are looked at under all facts; those before them have to be found again for the new ones.
-            while let Some(fact) = self.abstraction.next_fact() {
-                self.look_again(fact, system, workers, budget)?;
+            loop {
+                while let Some(fact) = self.abstraction.next_fact() {
+                    self.look_again(fact, system, workers, budget)?;
+                }
+                self.abstraction.resolve(system, &self.views, views, workers, budget)?;
+                match self.abstraction.next_fact() {
+                    Some(fact) => self.look_again(fact, system, workers, budget)?,
+                    None => break,
+                }
             }
+            let (known, this) = (&*system, &*self);
             let demands = workers.cut(views, |chunk| {
-                let mut demand = self.demands(chunk, system);
-                self.owed.seal(&mut demand.batch, workers);
+                let mut demand = this.demands(chunk, known);
+                this.owed.seal(&mut demand.batch, workers);
                 demand
             });
             budget.spend(views.len() as u64)?;
@@ -212,13 +220,20 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
     }
 
     /// Looks again at the views that watch the key of a fact.
-    fn look_again(&mut self, fact: A::Fact, system: &S, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+    fn look_again(
+        &mut self,
+        fact: A::Fact,
+        system: &mut S,
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let (key, abstraction) = (A::key(fact), &self.abstraction);
         let watches = |view: &[u32], keys: &mut Vec<_>| abstraction.watches(system, view, keys);
         let watching = self.watchers.take(key, &self.views, budget, watches)?;
         budget.spend(1)?;
         let mut row = vec![0; self.views.width()];
         for views in watching.chunks(VIEWS_AT_ONCE) {
+            self.abstraction.resolve(system, &self.views, views, workers, budget)?;
             let (mut targets, mut demand) = (Targets::new(), Demand::default());
             for &view in views {
                 self.views.get(view, &mut row);

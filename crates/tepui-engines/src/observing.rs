@@ -30,6 +30,9 @@ impl<S: System, A: Describe<S>> Observing<S, A> {
 }
 
 impl<S: System, A: Describe<S>> System for Observing<S, A> {
+    type News = S::News;
+    const ADMITS: bool = S::ADMITS;
+
     fn threads(&self) -> usize {
         self.system.threads()
     }
@@ -59,6 +62,26 @@ impl<S: System, A: Describe<S>> System for Observing<S, A> {
         found: &mut impl FnMut(&[u32], ThreadId),
     ) -> bool {
         self.system.steps(thread, row, next, found)
+    }
+
+    #[inline]
+    fn expand(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        news: &mut S::News,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
+        self.system.expand(thread, row, next, news, found)
+    }
+
+    fn admit(&mut self, news: &mut [S::News], workers: &Workers) -> Result<(), Stop> {
+        self.system.admit(news, workers)
+    }
+
+    fn settle(&self, news: &S::News, row: &mut [u32], place: ThreadId) -> ThreadId {
+        self.system.settle(news, row, place)
     }
 
     fn bytes(&self) -> u64 {

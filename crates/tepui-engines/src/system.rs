@@ -2,9 +2,11 @@
 //!
 //! A state is a row of numbers. What the numbers mean (a stack, a queue, the value of a variable) is the system's
 //! business; large things are interned, so that a row stays small. Several threads explore a system at the same time,
-//! so [`steps`](System::steps) must not change it: what it will need for a row is interned before, by
-//! [`intern`](System::intern), which is called for one row after the other in the order of their numbers. So the interned
-//! numbers, too, are the same for any number of threads.
+//! so [`steps`](System::steps) must not change it. There are two ways to give numbers to large things, and with both they are
+//! the same for any number of threads. Either what a row's steps need is interned before, by [`intern`](System::intern), which
+//! is called for one row after the other in the order of their numbers. That is the way if it is worked out once and
+//! remembered. Or steps are worked out whenever they are asked for: then each chunk of work notes what is
+//! [new](System::News), and when many chunks are done it is [admitted](System::admit), chunk by chunk.
 
 use tepui_core::{Budget, Stop};
 
@@ -27,10 +29,14 @@ pub trait System: Send + Sync {
     fn initial(&mut self) -> Vec<u32>;
 
     /// Whether all that is needed for the steps from a state is interned.
-    fn is_interned(&self, row: &[u32]) -> bool;
+    fn is_interned(&self, _row: &[u32]) -> bool {
+        true
+    }
 
     /// Interns what is needed for the steps from a state.
-    fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop>;
+    fn intern(&mut self, _row: &[u32], _budget: &mut Budget) -> Result<(), Stop> {
+        Ok(())
+    }
 
     /// Whether a row that is not yet stored is covered by rows that are; if not, it will be stored.
     fn covered(&mut self, _row: &[u32], _budget: &mut Budget) -> Result<bool, Stop> {
@@ -48,6 +54,36 @@ pub trait System: Send + Sync {
         next: &mut Vec<u32>,
         found: &mut impl FnMut(&[u32], ThreadId),
     ) -> bool;
+
+    /// What the steps of some rows lead to that has no number yet.
+    type News: Default + Send + Sync;
+
+    /// Whether steps lead to things that have no number yet. Then [`expand`](Self::expand) is asked instead of `steps` where
+    /// states are searched for.
+    const ADMITS: bool = false;
+
+    /// The same as [`steps`](Self::steps), with all that is new. Rows may hold numbers that mean something in the news at
+    /// hand only, and need not be canonical: [`settle`](Self::settle) makes rows of them.
+    fn expand(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        _news: &mut Self::News,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
+        self.steps(thread, row, next, found)
+    }
+
+    /// Gives numbers to what is new: in the order of the list, so that they are the same for any number of workers.
+    fn admit(&mut self, _news: &mut [Self::News], _workers: &Workers) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// Makes a row of one that was found, when its news have been admitted, and returns the place of the thread in it.
+    fn settle(&self, _news: &Self::News, _row: &mut [u32], place: ThreadId) -> ThreadId {
+        place
+    }
 
     /// Bytes held.
     fn bytes(&self) -> u64;

@@ -30,6 +30,8 @@ pub(crate) fn state_of(row: &[u32]) -> State {
 }
 
 impl System for Counting {
+    type News = ();
+
     fn threads(&self) -> usize {
         self.0.threads.len()
     }
@@ -167,7 +169,7 @@ impl Abstraction<Counting> for CounterViews {
 
     fn learn(
         &mut self,
-        system: &Counting,
+        system: &mut Counting,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
         _: &Workers,

@@ -104,6 +104,8 @@ struct Updates {
 }
 
 impl System for Updates {
+    type News = ();
+
     fn threads(&self) -> usize {
         self.rules.len()
     }

@@ -19,7 +19,7 @@ use tepui_model::program::Property;
 use tepui_model::program::step::{Frame, Stage, Value};
 
 use crate::pushdown::{Lemma, Regular};
-pub use trace::Trace;
+pub use trace::{Step, Trace};
 
 /// A proof about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]

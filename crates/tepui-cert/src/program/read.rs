@@ -106,7 +106,7 @@ fn read_frame(lines: &Lines<'_>, text: &str) -> Result<Frame, Unreadable> {
 }
 
 /// Reads values.
-fn read_values(lines: &Lines<'_>, text: &str) -> Result<Vec<Value>, Unreadable> {
+pub(super) fn read_values(lines: &Lines<'_>, text: &str) -> Result<Vec<Value>, Unreadable> {
     let text = text.trim().strip_prefix(':').ok_or_else(|| lines.error("expected `: VALUES`"))?;
     let value = |text: &str| match text {
         FORGOTTEN => Ok(Value::Forgotten),

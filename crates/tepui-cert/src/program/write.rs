@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tepui_model::program::Goal;
 use tepui_model::program::step::{Frame, Value};
 
-use super::{Certificate, Kept, FORGOTTEN, STAGES, UNSET};
+use super::{Certificate, FORGOTTEN, Kept, STAGES, UNSET};
 use crate::write::sealed;
 
 impl Certificate {
@@ -63,7 +63,7 @@ fn numbers_text(numbers: &[usize]) -> String {
 }
 
 /// Values, `-` where one is forgotten, `?` where there is none yet.
-fn values_text(values: &[Value]) -> String {
+pub(super) fn values_text(values: &[Value]) -> String {
     let value = |value: &Value| match value {
         Value::Known(value) => value.to_string(),
         Value::Forgotten => FORGOTTEN.to_owned(),

@@ -26,11 +26,13 @@
 
 mod avoids;
 mod passing;
+mod replay;
 mod show;
 mod start;
 mod system;
 mod tables;
 
+pub use replay::{Execution, replay};
 use tepui_cert::program::Certificate;
 use tepui_model::program::{Program, Property};
 

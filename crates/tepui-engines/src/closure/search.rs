@@ -190,7 +190,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         for index in (0..self.levels.len()).filter(|_| !self.exact) {
             let first = batch.iter().filter(|(_, levels)| levels & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
-            let Explorer { system, states, workers, .. } = &self.explorer;
+            let Explorer { system, states, workers, .. } = &mut self.explorer;
             let views = self.levels[index].add(system, states, &first, workers, budget)?;
             self.levels[index].look_at(&views, system, workers, budget)?;
         }
@@ -290,7 +290,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.urgent = self.add(last, &urgent, budget)?.into();
         self.ordinary = self.add(last, &ordinary, budget)?.into();
         self.report_views(budget)?;
-        let Explorer { system, workers, .. } = &self.explorer;
+        let Explorer { system, workers, .. } = &mut self.explorer;
         self.levels[last].look_at(&shown, system, workers, budget)
     }
 

@@ -14,7 +14,7 @@ use crate::workers::Workers;
 /// are states. Small levels give small certificates and are tried one by one; where they do not do, levels are doubled,
 /// because each one costs a pass over the states. The states are given up in the end to make room for the certificate.
 pub fn collapsed<S: System, A: Abstraction<S>>(
-    system: &S,
+    system: &mut S,
     states: &mut PackedSet<StateId>,
     violated: &[bool],
     workers: &Workers,

@@ -92,7 +92,7 @@ impl<S: System, A: Describe<S>> Representation for Observing<S, A> {
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Proof<A::Certificate>, Stop> {
         let violated = search.violated();
         let Explorer { system, states, workers, .. } = &mut search.explorer;
-        finite::collapsed::<S, A>(&system.system, states, &violated, workers, budget)
+        finite::collapsed::<S, A>(&mut system.system, states, &violated, workers, budget)
     }
 
     fn stored(&self) -> [&'static str; 2] {
@@ -111,7 +111,7 @@ impl Representation for TopViews<Stacks> {
     fn collapsed(search: &mut Search<Self>, budget: &mut Budget) -> Result<Evidence, Stop> {
         let violated = search.violated();
         let Explorer { system, states, workers, .. } = &mut search.explorer;
-        Ok(finite::collapsed::<_, StackViews>(&system.system, states, &violated, workers, budget)?.into())
+        Ok(finite::collapsed::<_, StackViews>(&mut system.system, states, &violated, workers, budget)?.into())
     }
 
     fn stored(&self) -> [&'static str; 2] {

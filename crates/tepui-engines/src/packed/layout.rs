@@ -42,12 +42,13 @@ pub(crate) fn lay_out(widths: &[u32]) -> (Vec<Field>, usize) {
     (fields, word as usize + 1)
 }
 
-/// Widths of fields that need no more words than the given ones: the bits that are left over go to all fields alike but
-/// the first, whose values are known.
+/// Widths of fields that need no more words than the given ones: the bits that are left over go to all fields alike, but for
+/// the first if its values are known, so that it has more than one bit from the start.
 pub(crate) fn fill_up(needed: &[u32]) -> Vec<u32> {
+    let known = needed.first().is_some_and(|&first| first > 1);
     let wider = |more: u32| {
-        let widths =
-            needed.iter().enumerate().map(|(field, &width)| (width + if field > 0 { more } else { 0 }).min(32));
+        let spare = |field: usize| if field > 0 || !known { more } else { 0 };
+        let widths = needed.iter().enumerate().map(|(field, &width)| (width + spare(field)).min(32));
         widths.collect::<Vec<_>>()
     };
     let words = lay_out(needed).1;

@@ -173,6 +173,31 @@ impl<I: Id> PackedSet<I> {
         (I::new(number), new)
     }
 
+    /// A set of rows that are so many words, as they are.
+    pub(crate) fn of_words(words: usize) -> Self {
+        Self::new(vec![u32::MAX; words * 2])
+    }
+
+    /// The words of a row.
+    #[inline]
+    pub(crate) fn words(&self, id: I) -> &[u64] {
+        self.slice(id.number())
+    }
+
+    /// The number of a row of words, if it is there.
+    #[inline]
+    pub(crate) fn find_words(&self, words: &[u64]) -> Option<I> {
+        let hash = hash(words);
+        self.shards[shard(hash)].find(hash, |number| same(self.slice(number), words)).map(I::new)
+    }
+
+    /// Puts a row of words into a batch.
+    pub(crate) fn push_words(&self, words: &[u64], batch: &mut Batch) {
+        debug_assert_eq!(words.len(), self.words, "rows of words are taken as they are");
+        push_row(&mut batch.words, words);
+        batch.rows += 1;
+    }
+
     /// The number of a row, if it is there.
     pub fn find(&self, row: &[u32]) -> Option<I> {
         self.with_packed(row, |words| {

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tepui_model::program::flow::Flow;
 use tepui_model::program::{Action, Expression, Kind, Operator, Procedure, Program, Slot, Variable};
 
 use super::layout::{Field, Head, Layout, Stage};
 use super::local_steps::Passed;
+use super::machine::Machine;
 use super::setup::Setup;
 use super::variables::{Kept, Variables};
 use super::{Face, Options, Unsupported};
@@ -22,6 +24,8 @@ const MOST_WAYS: u64 = 1 << 18;
 /// A program, made ready.
 #[derive(Debug)]
 pub struct Code {
+    /// The program as it was given.
+    pub given: Arc<Program>,
     /// The program, with the initial values that `main` gives to shared variables before it starts threads.
     pub program: Arc<Program>,
     /// How it was made ready.
@@ -231,9 +235,7 @@ impl Term {
             Self::Not(operand) => operand.ways(),
             Self::And(operands) | Self::Or(operands) | Self::Implies(operands) => all(&**operands),
             Self::Equal(operands) | Self::Unequal(operands) => all(&**operands),
-            Self::Choice(parts) => {
-                parts[0].ways().saturating_mul(parts[1].ways().max(parts[2].ways()))
-            }
+            Self::Choice(parts) => parts[0].ways().saturating_mul(parts[1].ways().max(parts[2].ways())),
             Self::Choose(operands) => all(&**operands).saturating_mul(2),
         }
     }
@@ -285,6 +287,7 @@ impl Code {
     /// Makes a program ready.
     pub fn new(program: &Program, options: Options, face: Face) -> Result<Self, Unsupported> {
         let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
+        let given = Arc::new(program.clone());
         let mut program = program.clone();
         if let Some(setup) = &setup {
             program.shared.iter_mut().zip(&setup.shared).for_each(|(variable, init)| variable.init = *init);
@@ -302,6 +305,7 @@ impl Code {
             .map_err(|bits| too_many(bits, "that are shared", &program, &program.shared))?;
         let mut code = Self {
             shared_mask: shared.mask(HELD_BITS, kept.shared.iter()),
+            given,
             program: Arc::new(program),
             options,
             setup,
@@ -309,7 +313,8 @@ impl Code {
             shared,
             procedures: Vec::new(),
         };
-        code.procedures = (0..).zip(&flows).map(|(number, flow)| code.procedure(number, flow)).collect::<Result<_, _>>()?;
+        code.procedures =
+            (0..).zip(&flows).map(|(number, flow)| code.procedure(number, flow)).collect::<Result<_, _>>()?;
         code.allow_passing(&flows, face);
         Ok(code)
     }
@@ -394,6 +399,33 @@ impl Code {
         main.into_iter().chain(started).collect()
     }
 
+    /// What threads are called: after the procedure that they run; where threads are created, all but the first are places.
+    pub fn thread_names(&self) -> Vec<String> {
+        let threads = self.threads();
+        let plain = threads.iter().map(|(procedure, ..)| self.program.procedures[*procedure].name.as_str());
+        let places = if self.setup.is_none() { self.options.places.saturating_sub(1) } else { 0 };
+        let plain: Vec<_> = plain.chain(std::iter::repeat_n("thread", places)).collect();
+        let alone = |name: &str| name != "thread" && plain.iter().filter(|other| **other == name).count() == 1;
+        let mut used: FxHashMap<&str, usize> = FxHashMap::default();
+        let numbered = plain.iter().map(|name| {
+            let count = used.entry(name).or_insert(0);
+            *count += 1;
+            if alone(name) { (*name).to_owned() } else { format!("{name}#{count}") }
+        });
+        numbered.collect()
+    }
+
+    /// The first frame of a thread that is there from the start, where it rests.
+    pub fn first_frame(&self, procedure: usize, position: usize, given: &[u32], machine: &mut Machine) -> Vec<u64> {
+        let mut frame = Vec::new();
+        let arguments: Vec<_> = given.iter().copied().map(u64::from).collect();
+        self.enter(procedure, &arguments, &mut frame);
+        frame[0] = Head(frame[0]).at(position).root(true).0;
+        let mut first = frame.clone();
+        self.begin(&frame, machine, &mut |machine| first.clone_from(&machine.frame));
+        first
+    }
+
     /// The shared row at the start.
     pub fn start(&self) -> Vec<u64> {
         let mut row = vec![0; self.shared.words];
@@ -432,9 +464,7 @@ impl Code {
 fn too_many(bits: u64, place: &str, program: &Program, variables: &[Variable]) -> Unsupported {
     let size = |variable: &&Variable| super::layout::bits(program, variable.kind);
     let widest = variables.iter().max_by_key(size);
-    let widest = widest.map_or(String::new(), |widest| {
-        format!("; {} takes {} of them", widest.name, size(&widest))
-    });
+    let widest = widest.map_or(String::new(), |widest| format!("; {} takes {} of them", widest.name, size(&widest)));
     Unsupported(format!("the variables {place} take {bits} bits, and {} is the most{widest}", super::layout::MOST_BITS))
 }
 
@@ -515,10 +545,7 @@ impl Compiler<'_> {
         };
         let (chooses, ways) = op.ways();
         match ways > MOST_WAYS {
-            true => Err(Unsupported(format!(
-                "line {} can be executed in more than {MOST_WAYS} ways",
-                statement.line
-            ))),
+            true => Err(Unsupported(format!("line {} can be executed in more than {MOST_WAYS} ways", statement.line))),
             false => Ok((op, chooses)),
         }
     }

@@ -129,8 +129,7 @@ pub enum Stage {
     Full,
 }
 
-const STAGES: [Stage; 6] =
-    [Stage::Running, Stage::Asleep, Stage::Storing, Stage::Waiting, Stage::Failed, Stage::Full];
+const STAGES: [Stage; 6] = [Stage::Running, Stage::Asleep, Stage::Storing, Stage::Waiting, Stage::Failed, Stage::Full];
 
 impl Head {
     /// How many bits of a frame it takes.

@@ -17,10 +17,10 @@
 use tepui_model::program::flow::Flow;
 use tepui_model::program::{Action, Expression, Procedure, Program, Slot};
 
+use super::Face;
 use super::code::{Code, Op};
 use super::layout::{Head, Stage};
 use super::machine::Machine;
-use super::Face;
 use super::table::tells_always;
 
 /// Whether a thread goes on from a position without being seen there.
@@ -142,8 +142,7 @@ impl Code {
         for (position, statement) in procedure.statements.iter().enumerate() {
             if let Action::Call { procedure: called, .. } = &statement.action {
                 let inside = flow.atomics(position).next().is_some();
-                rests[flow.next[position]] |=
-                    !always && !inside && self.program.procedures[*called].results.is_empty();
+                rests[flow.next[position]] |= !always && !inside && self.program.procedures[*called].results.is_empty();
             }
         }
     }
@@ -187,9 +186,11 @@ impl Code {
         let Some(action) = procedure.statements.get(at).map(|statement| &statement.action) else {
             return Passed::Never;
         };
-        let watched = self.program.unreachable.iter().any(|target| {
-            target.procedure == number && stands(procedure, position, target.position)
-        });
+        let watched = self
+            .program
+            .unreachable
+            .iter()
+            .any(|target| target.procedure == number && stands(procedure, position, target.position));
         // A thread that is about to enter an atomic block enters it with a step of its own.
         if procedure.enforced.is_some() || watched || alone && at != position {
             return Passed::Never;
@@ -197,8 +198,20 @@ impl Code {
         match action {
             Action::Assert(condition) if reads_shared(condition) => Passed::Never,
             Action::Assert(_) => Passed::UnlessFails,
-            action if alone => if is_local(action) { Passed::Always } else { Passed::Never },
-            action => if self.belongs_to_section(action) { Passed::Always } else { Passed::Never },
+            action if alone => {
+                if is_local(action) {
+                    Passed::Always
+                } else {
+                    Passed::Never
+                }
+            }
+            action => {
+                if self.belongs_to_section(action) {
+                    Passed::Always
+                } else {
+                    Passed::Never
+                }
+            }
         }
     }
 

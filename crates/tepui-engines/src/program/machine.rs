@@ -251,7 +251,13 @@ impl Code {
                     return Outcome::Fails;
                 }
             },
-            Op::Branch(condition, then, otherwise) => if machine.holds(condition) { *then } else { *otherwise },
+            Op::Branch(condition, then, otherwise) => {
+                if machine.holds(condition) {
+                    *then
+                } else {
+                    *otherwise
+                }
+            }
             Op::Insist(insists) => {
                 machine.set_head(head.insisting(*insists).at(next));
                 return Outcome::Goes;

@@ -8,15 +8,20 @@
 //! [`table`] turns a program into a pushdown system, with rules for all that may happen; [`retrace`] follows what engines
 //! find there on the interpreter.
 
+pub mod certificate;
 pub mod code;
+pub mod follow;
 pub mod layout;
 pub mod local_steps;
 pub mod machine;
 pub mod retrace;
 pub mod setup;
 pub mod steps;
+pub mod system;
 pub mod table;
+pub mod tables;
 pub mod variables;
+pub mod views;
 pub mod word_rows;
 
 /// How a program is made ready.

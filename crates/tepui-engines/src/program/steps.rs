@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::code::{Code, Term, Var};
+use super::code::{Code, Op, Term, Var};
 use super::layout::{Head, Stage};
 use super::machine::{Choices, Machine, Outcome};
 
@@ -42,6 +42,20 @@ impl Code {
     #[inline]
     pub fn has_turn(&self, shared: &[u64], head: Head) -> bool {
         head.stage() == Stage::Running && Self::is_held(shared) == self.is_uninterrupted(head)
+    }
+
+    /// Whether a frame always has a step when it has its turn.
+    pub fn never_blocks(&self, head: Head) -> bool {
+        let enforced = |procedure: usize| self.procedures[procedure].enforced.is_some();
+        !enforced(head.procedure())
+            && match &self.instruction(head).action {
+                Op::Assume(_) | Op::Lock(_) | Op::Assign(_, Some(_)) => false,
+                Op::Goto(targets) => !targets.is_empty(),
+                Op::Call { procedure, .. } => !enforced(*procedure),
+                // The frame below may refuse what is returned.
+                Op::Return(_) => head.is_root() || !(0..self.procedures.len()).any(enforced),
+                _ => true,
+            }
     }
 
     /// All steps of a thread whose topmost frame is given. What they lead to stands in the machine when `found` is called;
@@ -193,12 +207,17 @@ impl Code {
         settle(decisive, &mut shared.to_vec(), &mut frame.to_vec(), found);
     }
 
+    /// The variables that what the procedure of a frame enforces may read before they have a value.
+    pub fn enforced_opens(&self, head: Head) -> Vec<Var> {
+        let mut opens = Vec::new();
+        let enforced = self.procedures[head.procedure()].enforced.iter();
+        enforced.for_each(|condition| condition.opens(&mut opens));
+        opens
+    }
+
     /// The same for what the procedure of a frame enforces.
     pub fn settle_enforced(&self, shared: &[u64], frame: &[u64], found: &mut dyn FnMut(&[u64], &[u64])) {
-        let procedure = &self.procedures[Head(frame[0]).procedure()];
-        let mut opens = Vec::new();
-        procedure.enforced.iter().for_each(|condition| condition.opens(&mut opens));
-        settle(&opens, &mut shared.to_vec(), &mut frame.to_vec(), found);
+        settle(&self.enforced_opens(Head(frame[0])), &mut shared.to_vec(), &mut frame.to_vec(), found);
     }
 
     /// Forgets what is not kept of the shared row.
@@ -296,7 +315,12 @@ fn enforced(condition: &Term, machine: &mut Machine, found: &mut dyn FnMut(&mut 
 }
 
 /// Gives values, in every way, to variables that have none yet.
-fn settle(opens: &[Var], shared: &mut Vec<u64>, frame: &mut Vec<u64>, found: &mut dyn FnMut(&[u64], &[u64])) {
+pub(super) fn settle(
+    opens: &[Var],
+    shared: &mut Vec<u64>,
+    frame: &mut Vec<u64>,
+    found: &mut dyn FnMut(&[u64], &[u64]),
+) {
     let Some((first, rest)) = opens.split_first() else { return found(shared, frame) };
     let field = first.field;
     if !first.is_unset(shared, frame) {

@@ -42,7 +42,9 @@ impl Variables {
 
     /// All of them, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let bits = |(index, &word): (usize, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |b| index * 64 + b);
+        let bits = |(index, &word): (usize, &u64)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |b| index * 64 + b)
+        };
         self.0.iter().enumerate().flat_map(bits)
     }
 
@@ -85,9 +87,8 @@ impl FromIterator<usize> for Variables {
 impl Kept {
     /// Everything.
     pub fn all(program: &Program) -> Self {
-        let each = |procedure: &Procedure| {
-            vec![Variables::first(procedure.locals.len()); procedure.statements.len() + 1]
-        };
+        let each =
+            |procedure: &Procedure| vec![Variables::first(procedure.locals.len()); procedure.statements.len() + 1];
         let at: Vec<_> = program.procedures.iter().map(each).collect();
         Self { shared: Variables::first(program.shared.len()), during: at.clone(), at }
     }

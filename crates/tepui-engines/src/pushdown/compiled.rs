@@ -183,6 +183,11 @@ impl Compiled {
         self.used[shared as usize]
     }
 
+    /// The model's numbers of shared states, and the largest one.
+    pub(crate) fn shared_numbers(&self) -> (impl Fn(u32) -> u32 + Sync + '_, u32) {
+        (|shared| self.shared(shared).0, self.used.last().map_or(0, |last| last.0))
+    }
+
     /// The number here of one of the model's shared states, if it is in use.
     pub fn number(&self, shared: Shared) -> Option<u32> {
         self.used.binary_search(&shared).ok().map(|number| number as u32)

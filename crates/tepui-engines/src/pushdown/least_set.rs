@@ -82,7 +82,7 @@ impl<'a> LeastInductiveSet<'a> {
     /// Allows for symbols to lie below others, whether or not some rule puts them there. The depth must be 1.
     pub fn allow(&mut self, pairs: &[Vec<(Symbol, Symbol)>]) {
         for (thread, pairs) in Threads::all(pairs.len()).zip(pairs) {
-            pairs.iter().for_each(|&(symbol, below)| self.grams.allow(thread, symbol, below));
+            pairs.iter().for_each(|&(symbol, below)| self.grams.words.allow(thread, symbol, below));
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> LeastInductiveSet<'a> {
             let wave: Vec<_> = self.views.ids_from(expanded).take(WAVE).collect();
             expanded += wave.len();
             self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, workers, budget)?;
-            if wave.is_empty() && !self.grams.has_facts() {
+            if wave.is_empty() && !self.grams.words.has_facts() {
                 return Ok(Fixpoint::Complete);
             }
             // The views of this wave are expanded with all that may lie below; those before them, again for what is new.
@@ -129,21 +129,29 @@ impl<'a> LeastInductiveSet<'a> {
     /// Triples of a thread, a word that some view pops, and a symbol below it.
     pub fn revealed(&self) -> impl Iterator<Item = (ThreadId, &[Symbol], Symbol)> {
         Threads::all(self.compiled.threads()).flat_map(move |thread| {
-            let words = self.grams.popped(thread);
+            let words = self.grams.words.popped(thread);
             words.flat_map(move |(word, below)| below.iter().map(move |&symbol| (thread, word, symbol)))
         })
     }
 
     /// The set as a lemma of a certificate.
     pub(crate) fn into_lemma(self, workers: &Workers, budget: &mut Budget) -> Result<Lemma, Stop> {
-        lemma(self.compiled, self.symmetry, &self.grams, self.views, |_, word| WordId(word), workers, budget)
+        lemma(
+            self.symmetry,
+            &self.grams.words,
+            self.views,
+            self.compiled.shared_numbers(),
+            |_, word| WordId(word),
+            workers,
+            budget,
+        )
     }
 
     /// Whether views, cut to the depth of a fence, are within.
     fn all_within(&mut self, views: &[ViewId], reached: Reached<'_>, workers: &Workers) -> bool {
         for (thread, outer) in Threads::all(self.outer.len()).zip(&mut self.outer) {
-            for word in outer.len() as u32..self.grams.word_count(thread) as u32 {
-                let word = self.grams.word(thread, WordId(word));
+            for word in outer.len() as u32..self.grams.words.word_count(thread) as u32 {
+                let word = self.grams.words.word(thread, WordId(word));
                 outer.push((reached.number)(thread, &word[..reached.depth.min(word.len())]));
             }
         }
@@ -181,7 +189,7 @@ impl<'a> LeastInductiveSet<'a> {
                     match *reaction {
                         Reaction::Become(shared, word) => step(&row, thread, (shared, word)),
                         Reaction::Reveal(shared) => {
-                            let revealed = self.grams.revealed(thread, word);
+                            let revealed = self.grams.words.revealed(thread, word);
                             revealed.iter().for_each(|&word| step(&row, thread, (shared, word)));
                         }
                     }
@@ -201,7 +209,7 @@ impl<'a> LeastInductiveSet<'a> {
     /// Expands again the views that pop words below which symbols were found, and adds where that leads.
     fn expand_again(&mut self, workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
         let (mut row, mut next) = (self.start.clone(), self.start.clone());
-        while let Some(fact) = self.grams.next_fact() {
+        while let Some(fact) = self.grams.words.next_fact() {
             let (grams, symmetry) = (&self.grams, self.symmetry);
             let watches = |view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
             let watching = self.watchers.take(fact.key(), &self.views, budget, watches)?;

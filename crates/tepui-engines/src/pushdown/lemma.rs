@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_core::{Budget, Stop};
 
-use super::compiled::Compiled;
-use super::grams::Grams;
+use super::words::Words;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
@@ -15,19 +14,20 @@ use crate::workers::Workers;
 /// The most rows that are dealt with before limits are looked at.
 const ROWS_AT_ONCE: usize = 1 << 18;
 
-/// Views and grams as a lemma of a certificate; `word` gives the number of the word that a thread's cell stands for. The
-/// views are given up to make room.
+/// Views and words as a lemma of a certificate. The views are given up to make room. `shared` gives the number that the
+/// certificate has for a shared state, the largest of which is `most`; `word` gives the number of the word that a thread's
+/// cell stands for.
 pub fn lemma(
-    compiled: &Compiled,
     symmetry: &Symmetry,
-    grams: &Grams,
+    words: &Words,
     views: PackedSet<ViewId>,
+    (shared, most): (impl Fn(u32) -> u32 + Sync, u32),
     word: impl Fn(ThreadId, u32) -> WordId + Sync,
     workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Lemma, Stop> {
-    let threads = compiled.threads();
-    let unused = |thread| (0..grams.word_count(thread)).map(|_| AtomicBool::new(false)).collect();
+    let threads = views.width() - 1;
+    let unused = |thread| (0..words.word_count(thread)).map(|_| AtomicBool::new(false)).collect();
     let in_use: Vec<Vec<_>> = Threads::all(threads).map(unused).collect();
     for all in views.ids().collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
         workers.cut(all, |chunk| {
@@ -51,21 +51,20 @@ pub fn lemma(
         .map(|words| words.iter().map(|used| used.load(Ordering::Relaxed).then_some(0)).collect())
         .collect();
     let parts: Vec<_> =
-        Threads::all(threads).zip(&mut used).map(|(thread, used)| grams.lemma_thread(thread, used)).collect();
+        Threads::all(threads).zip(&mut used).map(|(thread, used)| words.lemma_thread(thread, used)).collect();
     let renumber = |row: &mut [u32]| {
-        row[0] = compiled.shared(row[0]).0;
+        row[0] = shared(row[0]);
         for thread in Threads::all(threads) {
             let word = word(thread, row[thread.field()]);
             row[thread.field()] = used[symmetry.leader(thread).index()][word.index()].unwrap_or(0);
         }
         symmetry.canonicalise(row);
     };
-    let words = |thread: ThreadId| parts[symmetry.leader(thread).index()].words.len().saturating_sub(1) as u32;
-    let shared = compiled.shared(compiled.shared_count() - 1).0;
-    let largest = [shared].into_iter().chain(Threads::all(threads).map(words));
+    let count = |thread: ThreadId| parts[symmetry.leader(thread).index()].words.len().saturating_sub(1) as u32;
+    let largest = [most].into_iter().chain(Threads::all(threads).map(count));
     let widths: Vec<_> = largest.map(|number| 32 - number.leading_zeros()).collect();
     let views = sorted_rows(views, &widths, renumber, workers, budget)?;
-    Ok(Lemma { depth: grams.depth() as u32, threads: parts, views })
+    Ok(Lemma { depth: words.depth() as u32, threads: parts, views })
 }
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.

@@ -16,3 +16,5 @@ pub mod stacks;
 pub mod system;
 pub(crate) mod top_views;
 pub mod trace;
+pub mod tree;
+pub mod words;

@@ -56,6 +56,8 @@ impl ObservedPushdown {
 }
 
 impl System for ObservedPushdown {
+    type News = ();
+
     fn threads(&self) -> usize {
         self.system.threads()
     }

@@ -10,7 +10,7 @@ use tepui_cert::pushdown::{Certificate, Lemma, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
-use super::grams::{Fact, Grams, Reaction};
+use super::grams::{Grams, Reaction};
 use super::lemma::lemma;
 use super::prefilter::Prefilter;
 use super::returns::deterministic_returns;
@@ -18,6 +18,7 @@ use super::shorten::shorten;
 use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
+use super::words::Fact;
 use crate::abstraction::{Abstraction, Describe, Key};
 use crate::explorer::number_rows;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
@@ -55,7 +56,7 @@ impl StackViews {
         if self.exact {
             system.locals.top(system.compiled.kind_of[thread.index()], cell)
         } else {
-            self.grams.word(thread, WordId(cell))[0]
+            self.grams.words.word(thread, WordId(cell))[0]
         }
     }
 
@@ -69,11 +70,19 @@ impl StackViews {
     ) -> Result<Lemma, Stop> {
         let Pushdown { compiled, symmetry, .. } = system;
         if !self.exact {
-            return lemma(compiled, symmetry, &self.grams, views, |_, word| WordId(word), workers, budget);
+            return lemma(
+                symmetry,
+                &self.grams.words,
+                views,
+                compiled.shared_numbers(),
+                |_, word| WordId(word),
+                workers,
+                budget,
+            );
         }
         let (grams, words) = self.flat_grams(system);
         let word = |thread: ThreadId, stack: u32| words[symmetry.leader(thread).index()][stack as usize];
-        lemma(compiled, symmetry, &grams, views, word, workers, budget)
+        lemma(symmetry, &grams.words, views, compiled.shared_numbers(), word, workers, budget)
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
@@ -85,9 +94,9 @@ impl StackViews {
             let kind = compiled.kind_of[thread.index()];
             for stack in 0..locals.count(kind) as u32 {
                 let word = locals.word(kind, stack, 1);
-                words[thread.index()].push(grams.word_of(thread, &word));
+                words[thread.index()].push(grams.words.word_of(thread, &word));
                 if !word[0].is_bottom() {
-                    grams.allow(thread, word[0], Symbol::BOTTOM);
+                    grams.words.allow(thread, word[0], Symbol::BOTTOM);
                 }
             }
         }
@@ -111,7 +120,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     }
 
     fn level(&self) -> usize {
-        self.grams.depth()
+        self.grams.words.depth()
     }
 
     fn fields(&self, system: &Pushdown<Stacks>) -> Vec<u32> {
@@ -121,12 +130,12 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
 
     fn prepare(&mut self, system: &Pushdown<Stacks>, budget: &mut Budget) -> Result<(), Stop> {
         let Pushdown { compiled, locals, symmetry } = system;
-        let depth = self.grams.depth();
+        let depth = self.grams.words.depth();
         for thread in Threads::all(compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
             let kind = compiled.kind_of[thread.index()];
             for stack in self.words[thread.index()].len()..locals.count(kind) {
                 let word = locals.word(kind, stack as u32, depth);
-                self.words[thread.index()].push(self.grams.word_of(thread, &word));
+                self.words[thread.index()].push(self.grams.words.word_of(thread, &word));
                 budget.pass(word.len() as u64)?;
             }
         }
@@ -176,7 +185,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
 
     fn learn(
         &mut self,
-        system: &Pushdown<Stacks>,
+        system: &mut Pushdown<Stacks>,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
         workers: &Workers,
@@ -186,7 +195,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     }
 
     fn next_fact(&mut self) -> Option<Fact> {
-        self.grams.next_fact()
+        self.grams.words.next_fact()
     }
 
     fn key(fact: Fact) -> Key {
@@ -206,7 +215,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
             let word = WordId(view[thread.field()]);
             for reaction in self.grams.known_reactions(thread, (view[0], word)).unwrap_or_default() {
                 let Reaction::Reveal(shared) = *reaction else { continue };
-                for &revealed in self.grams.revealed(thread, word) {
+                for &revealed in self.grams.words.revealed(thread, word) {
                     let target = targets.add(view, Pop { place: thread, revealed });
                     (target[0], target[thread.field()]) = (shared, revealed.0);
                     system.symmetry.canonicalise_at(target, thread);
@@ -287,7 +296,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
 
     fn explain(&self, system: &Pushdown<Stacks>, view: &[u32], why: Pop) -> String {
         let (compiled, place) = (&system.compiled, why.place.index());
-        let word = |thread: ThreadId| self.grams.word(thread, WordId(view[thread.field()])).to_vec();
+        let word = |thread: ThreadId| self.grams.words.word(thread, WordId(view[thread.field()])).to_vec();
         let words: Vec<_> = Threads::of(view).map(word).collect();
         let thread = &compiled.model.threads()[place];
         format!(
@@ -295,7 +304,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
             compiled.show_view(compiled.shared(view[0]), &words),
             thread.name,
             thread.symbol_name(words[place][0]),
-            match self.grams.word(why.place, why.revealed).last() {
+            match self.grams.words.word(why.place, why.revealed).last() {
                 Some(&symbol) if !symbol.is_bottom() => thread.symbol_name(symbol),
                 _ => "nothing",
             },
@@ -321,7 +330,7 @@ impl Describe<Pushdown<Stacks>> for StackViews {
             });
             return words.list(system, &listed, violating, workers, budget);
         }
-        let word = |thread: ThreadId, word: u32| self.grams.word(thread, WordId(word)).to_vec();
+        let word = |thread: ThreadId, word: u32| self.grams.words.word(thread, WordId(word)).to_vec();
         compiled.list_views(views, symmetry, word, violating, budget)
     }
 }

@@ -62,6 +62,7 @@ impl<L: Locals> Pushdown<L> {
 }
 
 impl<L: Locals> System for Pushdown<L> {
+    type News = ();
     const SUBSUMES: bool = L::WHOLE_CONTEXTS;
 
     fn threads(&self) -> usize {

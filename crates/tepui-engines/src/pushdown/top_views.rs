@@ -43,6 +43,7 @@ impl<L: Locals> TopViews<L> {
 }
 
 impl<L: Locals> System for TopViews<L> {
+    type News = ();
     const SUBSUMES: bool = L::WHOLE_CONTEXTS;
 
     fn threads(&self) -> usize {

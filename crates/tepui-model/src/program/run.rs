@@ -177,7 +177,9 @@ impl Runner<'_> {
         if let Some(Action::Call { procedure, .. }) = action {
             let shared = |slot: Slot| matches!(slot, Slot::Shared(_));
             let enforced = program.procedures[*procedure].enforced.iter();
-            enforced.for_each(|condition| condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot)))));
+            enforced.for_each(|condition| {
+                condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot))))
+            });
         }
         mentioned.into_iter().find_map(|(depth, slot)| {
             let value = match slot {

@@ -308,9 +308,7 @@ impl<'p> Runner<'p> {
         let (top, with): (&Frame, &dyn Fn(Frame) -> Effect) = match &effect {
             Effect::Become(frame) => (frame, &Effect::Become),
             Effect::Wake(frame) => (frame, &Effect::Wake),
-            Effect::Start { next, started } => {
-                (next, &|next| Effect::Start { next, started: started.clone() })
-            }
+            Effect::Start { next, started } => (next, &|next| Effect::Start { next, started: started.clone() }),
             Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
             Effect::Return(_) | Effect::End | Effect::Fail => return vec![(shared, effect)],
         };
@@ -592,7 +590,10 @@ impl Step<'_, '_> {
         let mut unset = Ok(());
         product(&values, self.keep, &mut |values| {
             let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            slots.iter().zip(values).for_each(|(slot, &value)| put(*slot, Value::Known(value), &mut shared, &mut frame));
+            slots
+                .iter()
+                .zip(values)
+                .for_each(|(slot, &value)| put(*slot, Value::Known(value), &mut shared, &mut frame));
             let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
             match self.runner.values(constraint, &scope) {
                 Ok(holds) if holds.contains(&1) => {

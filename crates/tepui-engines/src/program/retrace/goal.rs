@@ -2,34 +2,52 @@
 
 use tepui_model::program::run::State;
 use tepui_model::program::step::{self, Runner, Stage, Value};
-use tepui_model::pushdown;
 
-use crate::program::table::{Frame, Legend};
+/// A state of an engine, in the terms of the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Situation {
+    /// The values of the shared variables.
+    pub shared: Vec<Value>,
+    /// For each thread its frames, the topmost one last; none, if that is not known.
+    pub threads: Vec<Option<Vec<Frame>>>,
+}
+
+/// A frame of an engine, in the terms of the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The procedure.
+    pub procedure: usize,
+    /// The position.
+    pub position: usize,
+    /// The values of the local variables.
+    pub locals: Vec<Value>,
+    /// Whether an assertion has failed there.
+    pub failed: bool,
+    /// What it does.
+    pub stage: Stage,
+}
 
 /// What the program's state must be like.
 pub(super) struct Goal {
     shared: Vec<Value>,
-    /// For each thread of the program that is where the model says its frames; none, if nothing is known of it.
+    /// For each thread of the program that is where the engine says its frames; none, if nothing is known of it.
     threads: Vec<(usize, Option<Vec<Frame>>)>,
     choices: bool,
     /// How many threads must have been started.
     started: usize,
-    /// Who has just moved: if the model says that its assertion failed, it must be able to. Of others that has been seen.
+    /// Who has just moved: if the engine says that its assertion failed, it must be able to. Of others that has been seen.
     actor: Option<usize>,
 }
 
 impl Goal {
-    pub(super) fn new(legend: &Legend, threads: &[Option<usize>], arrived: &[bool], state: &pushdown::State) -> Self {
-        let frames = |thread: usize| -> Option<Vec<Frame>> {
-            state.stacks[thread].iter().map(|&symbol| legend.frame(thread, symbol)).collect()
-        };
+    pub(super) fn new(threads: &[Option<usize>], arrived: &[bool], situation: &Situation) -> Self {
         let known = threads.iter().enumerate().filter_map(|(thread, number)| Some((thread, (*number)?)));
-        let known: Vec<_> = known.map(|(thread, number)| (thread, number, frames(thread))).collect();
+        let known: Vec<_> = known.map(|(thread, number)| (thread, number, situation.threads[thread].clone())).collect();
         let started = known.iter().map(|(_, number, _)| number + 1).max().unwrap_or(0);
         let choices = known.iter().any(|(.., frames)| frames.is_none());
         let known = known.into_iter().filter(|(thread, ..)| arrived[*thread]);
         let threads = known.map(|(_, number, frames)| (number, frames)).collect();
-        Self { shared: legend.shared(state.shared), threads, choices, started, actor: None }
+        Self { shared: situation.shared.clone(), threads, choices, started, actor: None }
     }
 
     /// The same, after a thread of the program has moved.
@@ -60,9 +78,9 @@ impl Goal {
     }
 }
 
-/// Whether `main` stands where the model says that it does at the start.
-pub(super) fn is_at_start(runner: &Runner<'_>, legend: &Legend, state: &State) -> bool {
-    match (legend.main(), state.threads[0].last()) {
+/// Whether `main` stands where it does at the start.
+pub(super) fn is_at_start(runner: &Runner<'_>, main: Option<usize>, state: &State) -> bool {
+    match (main, state.threads[0].last()) {
         (Some(position), Some(frame)) => {
             runner.first_of(frame.procedure, frame.position) == runner.first_of(frame.procedure, position)
         }

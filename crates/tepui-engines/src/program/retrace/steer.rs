@@ -126,7 +126,11 @@ fn violation(runner: &Runner<'_>, property: &str, way: &Way, state: &State) -> O
     let label = runner.reached(state).iter().any(|&label| program.unreachable[label].label == property);
     let (failure, stuck) = match property {
         DEADLOCK => (None, Some(runner.stuck(state)?)),
-        THREAD_LIMIT => return way.full.then_some(End { failure: None, stuck: None }),
+        THREAD_LIMIT => {
+            let thread = way.full?;
+            let starts = runner.steps_of(state, thread).into_iter().next()?;
+            (Some((thread, starts)), None)
+        }
         _ if label => (None, None),
         _ => (Some(failure(runner, state, property)?), None),
     };
@@ -134,18 +138,19 @@ fn violation(runner: &Runner<'_>, property: &str, way: &Way, state: &State) -> O
 }
 
 /// The execution: values that are chosen on the way are there from the start.
-fn told(runner: &Runner<'_>, way: &Way, first: State, taken: Vec<Step>, end: End) -> Execution {
-    let mut start = way.hidden.checked_sub(1).map_or(first, |last| taken[last].after.clone());
+fn told(runner: &Runner<'_>, way: &Way, mut start: State, taken: Vec<Step>, end: End) -> Execution {
     let threads = way.steps.iter().map(|(thread, _)| *thread);
-    let mut steps: Vec<_> = threads.zip(taken).skip(way.hidden).chain(end.failure).collect();
+    let mut steps: Vec<_> = threads.zip(taken).chain(end.failure).collect();
     if let Some(stuck) = end.stuck {
         let last = steps.last().map_or(&start, |(_, step)| &step.after).clone();
-        for (number, value) in stuck.shared.iter().enumerate().filter(|(number, _)| last.shared[*number] == Value::Unset) {
+        for (number, value) in
+            stuck.shared.iter().enumerate().filter(|(number, _)| last.shared[*number] == Value::Unset)
+        {
             set_before(&mut start, &mut steps, number, *value, usize::MAX);
         }
     }
     choose_at_start(runner, &mut start, &mut steps);
-    Execution { start, steps }
+    Execution { start, steps, hidden: way.hidden }
 }
 
 /// The values of shared variables that a way chooses when it first reads them.

@@ -51,13 +51,15 @@ impl Compiled {
                     // Where a frame stands, whatever the values of its variables.
                     let place = |point: &Point| (head(point), point.doing);
                     for frames in waiting.values_mut() {
-                        let places: FxHashSet<_> = frames.iter().map(|&frame| place(&points[frame.0 as usize - 1])).collect();
+                        let places: FxHashSet<_> =
+                            frames.iter().map(|&frame| place(&points[frame.0 as usize - 1])).collect();
                         let all = (1..).map(Symbol).zip(points).filter(|(_, point)| places.contains(&place(point)));
                         frames.extend(all.map(|(symbol, _)| symbol).collect::<Vec<_>>());
                     }
                 }
                 let mut pairs = Vec::new();
-                for (symbol, head) in (1..).map(Symbol).zip(points.iter().map(head)).filter(|(_, head)| !head.is_root()) {
+                for (symbol, head) in (1..).map(Symbol).zip(points.iter().map(head)).filter(|(_, head)| !head.is_root())
+                {
                     pairs.extend(waiting.get(&head.procedure()).into_iter().flatten().map(|&frame| (symbol, frame)));
                 }
                 pairs.sort_unstable();

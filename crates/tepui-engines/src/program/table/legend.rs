@@ -5,7 +5,9 @@ use tepui_model::pushdown::{Shared, Symbol};
 
 use super::raw::Tables;
 use super::{Doing, Global, Mode, Point};
+use crate::program::certificate::values as meaning;
 use crate::program::layout::{Field, Head, Stage};
+use crate::program::retrace::Frame;
 use crate::program::variables::{Kept, Variables};
 
 /// What the shared states and symbols of a compiled model mean.
@@ -42,21 +44,6 @@ pub enum Phase {
 
 /// The values of variables. Those that are not kept, since nothing depends on them, are forgotten.
 pub type Meaning = Vec<Value>;
-
-/// What a symbol means.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Frame {
-    /// The procedure.
-    pub procedure: usize,
-    /// The position.
-    pub position: usize,
-    /// The values of the local variables.
-    pub locals: Meaning,
-    /// Whether an assertion has failed there.
-    pub failed: bool,
-    /// What it does.
-    pub stage: step::Stage,
-}
 
 impl Legend {
     /// Whether threads are created while others run, so that there are places for them instead of threads.
@@ -169,13 +156,4 @@ impl Legend {
     pub fn kept(&self) -> &Kept {
         &self.kept
     }
-}
-
-/// The values in a row of words, as far as they are kept.
-pub(in crate::program) fn meaning(fields: &[Field], row: &[u64], kept: &Variables) -> Meaning {
-    let value = |(number, field): (usize, &Field)| match kept.contains(number) {
-        true => field.value(row).map_or(Value::Unset, Value::Known),
-        false => Value::Forgotten,
-    };
-    fields.iter().enumerate().map(value).collect()
 }

@@ -34,14 +34,15 @@ mod raw;
 use tepui_model::program::Program;
 use tepui_model::pushdown::Model;
 
+pub use super::retrace::Frame;
 pub use call_return::CallReturn;
 pub use explain::{Explained, explain};
-pub use legend::{Frame, Legend, Meaning, Phase};
+pub use legend::{Legend, Meaning, Phase};
 pub(super) use raw::tells_always;
 pub use tepui_model::program::THREAD_LIMIT;
 
-use super::setup::Setup;
 pub use super::Options;
+use super::setup::Setup;
 use pairs::Exploration;
 use raw::Steps;
 

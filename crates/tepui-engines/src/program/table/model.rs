@@ -13,7 +13,7 @@ use crate::program::variables::Variables;
 impl Exploration<'_> {
     /// The model of what was found.
     pub(super) fn compiled(mut self) -> Result<Compiled, Uncompiled> {
-        let thread_names = self.thread_names();
+        let thread_names = self.steps.code.thread_names();
         let mut symbols: Vec<_> = (self.kinds.iter())
             .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
             .collect();
@@ -71,23 +71,6 @@ impl Exploration<'_> {
             creates: self.creates,
             main: self.main,
         }
-    }
-
-    /// Threads are named after the procedure that they run; where threads are created, all but the first are places.
-    fn thread_names(&self) -> Vec<String> {
-        let mut used: FxHashMap<&str, usize> = FxHashMap::default();
-        let name = |&kind: &usize| match self.creates && kind > 0 {
-            true => "thread",
-            false => self.steps.code.program.procedures[self.kinds[kind].procedure].name.as_str(),
-        };
-        let plain: Vec<_> = self.threads.iter().map(name).collect();
-        let alone = |name: &str| name != "thread" && plain.iter().filter(|other| **other == name).count() == 1;
-        let numbered = plain.iter().map(|name| {
-            let count = used.entry(name).or_insert(0);
-            *count += 1;
-            if alone(name) { (*name).to_owned() } else { format!("{name}#{count}") }
-        });
-        numbered.collect()
     }
 
     /// One property for each assertion, named after its procedure and line, and for each label that must not be reached,

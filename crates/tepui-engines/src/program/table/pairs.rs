@@ -40,7 +40,6 @@ pub(super) struct Exploration<'s> {
 /// thread without frames.
 #[derive(Default)]
 pub(super) struct Threads {
-    pub(super) procedure: usize,
     pub(super) points: Numbered<Point>,
     /// The point at the start.
     pub(super) first: u32,
@@ -132,7 +131,7 @@ impl<'s> Exploration<'s> {
             let kind = *kinds.entry((procedure, position, arguments.clone())).or_insert(next);
             if kind == next {
                 let first = self.steps.first(procedure, position, &arguments);
-                let mut threads = Threads { procedure, ..Threads::default() };
+                let mut threads = Threads::default();
                 threads.first = 1 + threads.points.number(first);
                 self.kinds.push(threads);
             }

@@ -43,12 +43,7 @@ impl Steps {
 
     /// The first point of a thread that begins at a position of a procedure.
     pub(super) fn first(&self, procedure: usize, position: usize, arguments: &[u32]) -> Point {
-        let (mut frame, mut machine) = (Vec::new(), self.machine.borrow_mut());
-        let arguments: Vec<_> = arguments.iter().copied().map(u64::from).collect();
-        self.code.enter(procedure, &arguments, &mut frame);
-        frame[0] = Head(frame[0]).at(position).root(true).0;
-        let mut first = frame.clone();
-        self.code.begin(&frame, &mut machine, &mut |machine| first.clone_from(&machine.frame));
+        let first = self.code.first_frame(procedure, position, arguments, &mut self.machine.borrow_mut());
         self.point(&first)
     }
 

@@ -2,7 +2,7 @@
 //! stuck, which nobody asked.
 
 use tepui_core::{About, Budget, Outcome, Status, Unreached};
-use tepui_engines::program::table::Compiled;
+use tepui_engines::program::code::Code;
 use tepui_lang::boolean::{DEADLOCK, print_head};
 use tepui_model::program::{Action, Goal, Program, Property};
 
@@ -12,9 +12,6 @@ use crate::Options;
 /// How much work it may cost to look for deadlocks that nobody asked for: some hundredths of a second at most.
 const DEADLOCK_WORK: u64 = 20_000;
 
-/// The most rules of a model for which that is done: compiling it again is no work, but takes time.
-const DEADLOCK_RULES: usize = 4_000;
-
 /// Threads that are named of many.
 const NAMED: usize = 8;
 
@@ -22,7 +19,7 @@ impl BooleanProgram {
     /// What an answer is about; `unreached` are the positions at which a proof shows that no thread ever stands.
     pub(super) fn about_answer(
         &self,
-        compiled: &Compiled,
+        code: &Code,
         outcome: &Outcome,
         unreached: &[(usize, usize)],
         budget: &Budget,
@@ -30,10 +27,10 @@ impl BooleanProgram {
         let properties = self.compiling.properties(&self.program);
         let look = !self.compiling.deadlock && outcome.conclusive();
         About {
-            threads: threads(compiled),
+            threads: threads(code),
             unreached: self.unreached(&properties, unreached),
             vacuous: vacuous(&properties, outcome, unreached),
-            stuck: if look { self.stuck(Some(compiled), budget) } else { None },
+            stuck: if look { self.stuck(budget) } else { None },
         }
     }
 
@@ -60,14 +57,9 @@ impl BooleanProgram {
     }
 
     /// Whether the program is found to get stuck without much ado.
-    pub(super) fn stuck(&self, compiled: Option<&Compiled>, budget: &Budget) -> Option<bool> {
+    pub(super) fn stuck(&self, budget: &Budget) -> Option<bool> {
         if !may_block(&self.program) {
             return Some(false);
-        }
-        let rules =
-            |compiled: &Compiled| -> usize { compiled.model.threads().iter().map(|thread| thread.rules.len()).sum() };
-        if compiled.is_some_and(|compiled| rules(compiled) > DEADLOCK_RULES) {
-            return None;
         }
         let max_threads = self.compiling.max_threads.min(3);
         let properties = vec![DEADLOCK.to_owned()];
@@ -92,13 +84,13 @@ fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usiz
 }
 
 /// The threads of a program, in words.
-fn threads(compiled: &Compiled) -> String {
-    let threads = compiled.model.threads();
-    match (compiled.legend.creates_threads(), threads) {
+fn threads(code: &Code) -> String {
+    let threads = code.thread_names();
+    match (code.setup.is_none(), threads.as_slice()) {
         (true, all) => format!("as many threads as it starts, at most {} at the same time", all.len()),
-        (false, [one]) => format!("one thread ({})", one.name),
+        (false, [one]) => format!("one thread ({one})"),
         (false, all) => {
-            let shown: Vec<_> = all.iter().take(NAMED).map(|thread| thread.name.as_str()).collect();
+            let shown: Vec<_> = all.iter().take(NAMED).map(String::as_str).collect();
             let more = if all.len() > shown.len() { ", ..." } else { "" };
             format!("{} threads ({}{more})", all.len(), shown.join(", "))
         }

@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use tepui_cert::program::{Certificate, Kept, Positions};
+use tepui_cert::program::Certificate;
 use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
 use tepui_engines::interner::Interner;
-use tepui_engines::program::variables::{self, Variables};
+use tepui_engines::program::certificate::kept;
 use tepui_engines::program::table::{Compiled, Legend, Phase};
 use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Program, Property};
@@ -40,18 +40,6 @@ pub(super) fn certify(
         lemmas,
         regular,
     }
-}
-
-/// What the model keeps.
-fn kept(kept: &variables::Kept) -> Kept {
-    let of = |procedures: &[Vec<Variables>]| -> Vec<Positions> {
-        let kept = |positions: &Vec<Variables>| -> Positions {
-            let all = positions.iter().map(|kept| kept.iter().collect::<Vec<_>>()).enumerate();
-            all.filter(|(_, kept)| !kept.is_empty()).collect()
-        };
-        procedures.iter().map(kept).collect()
-    };
-    Kept { shared: kept.shared.iter().collect(), locals: of(&kept.at), storing: of(&kept.during) }
 }
 
 struct Tables<'l> {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Round, Stop};
-use tepui_engines::program::table::{Compiled, THREAD_LIMIT, Uncompiled};
-use tepui_model::program::Program;
+use tepui_engines::program::code::Code;
+use tepui_model::program::{Program, THREAD_LIMIT};
 
-use super::way_back::ToSource;
-use super::{Compiling, pairs, unanswered};
-use crate::Options;
-use crate::kinds::pushdown::{Setup, with_some_property};
+use super::Compiling;
+use super::engines::Engines;
+use crate::{Error, Options};
 
 /// The number of threads is the bound.
 pub(super) static CREATING: Facts = Facts {
@@ -35,16 +34,15 @@ pub(super) struct Creating<'a> {
     properties: Vec<String>,
     places: u32,
     model: Option<Model>,
+    code: Arc<Code>,
     /// For each property whether there is a trace.
     traced: Vec<bool>,
-    /// Why there is no model with more places.
-    pub(super) failed: Option<Uncompiled>,
 }
 
-/// The model with the present number of places.
+/// The program with the present number of places.
 struct Model {
     engine: Box<dyn Engine>,
-    compiled: Arc<Compiled>,
+    names: Vec<String>,
     /// The last round.
     last: Option<Round>,
     /// Whether all is known about this number.
@@ -58,21 +56,17 @@ struct Model {
 struct Full(Option<u32>);
 
 impl Model {
-    fn names(&self) -> impl Iterator<Item = &String> {
-        self.compiled.model.properties().iter().map(|property| &property.name)
-    }
-
     /// Notes that there are too few places, if the round shows it.
-    fn look_for_more(&mut self, round: &Round, budget: &mut Budget) {
-        let Some(own) = self.names().position(|name| name == THREAD_LIMIT) else { return };
+    fn look_for_more(&mut self, program: &Program, round: &Round, budget: &mut Budget) {
+        let Some(own) = self.names.iter().position(|name| name == THREAD_LIMIT) else { return };
         if self.full.is_some() || !round.violated.contains(&own) {
             return;
         }
         let trace = budget.with_grace(|budget| self.engine.trace(own, budget));
         let line = trace.ok().and_then(|(trace, _)| {
-            let Trace::Pushdown(trace) = trace else { return None };
-            let step = trace.steps.last()?;
-            Some(self.compiled.model.threads().get(step.thread)?.rules.get(step.rule)?.line)
+            let Trace::Program(trace) = trace else { return None };
+            let (procedure, position) = trace.steps.last()?.at;
+            Some(program.procedures[procedure].statements.get(position)?.line)
         });
         self.full = Some(Full(line));
     }
@@ -84,42 +78,34 @@ impl<'a> Creating<'a> {
         compiling: &'a Compiling,
         options: &'a Options,
         properties: Vec<String>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let traced = vec![false; properties.len()];
-        Self { program, compiling, options, properties, places: 0, model: None, traced, failed: None }
+        let code = Engines::new(program, compiling, options, 1, Vec::new())?.code;
+        Ok(Self { program, compiling, options, properties, places: 0, model: None, code, traced })
     }
 
-    /// The engine inside, and the model that it works on.
-    pub(super) fn inside(&self) -> Option<(&'static Facts, &Arc<Compiled>)> {
-        self.model.as_ref().map(|model| (model.engine.facts(), &model.compiled))
+    /// The facts of the engine inside.
+    pub(super) fn facts_inside(&self) -> Option<&'static Facts> {
+        self.model.as_ref().map(|model| model.engine.facts())
     }
 
-    /// The model with the places that there are now, and the properties that are open.
-    fn compile(&self, budget: &Budget) -> Result<Compiled, Uncompiled> {
-        let stop = || budget.clone().look().is_err();
-        let Compiled { model, legend } = self.compiling.compile(self.program, self.places, &stop)?;
-        let violated =
-            |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
-        let open = model.properties().iter().filter(|property| !violated(&property.name)).cloned().collect();
-        let model = model.with_properties(open).map_err(|malformed| Uncompiled::Unsupported(malformed.to_string()))?;
-        Ok(Compiled { model, legend })
+    /// The program as the engine inside sees it.
+    pub(super) fn code(&self) -> Arc<Code> {
+        Arc::clone(&self.code)
     }
 
     /// Goes on to the next number.
     fn raise(&mut self, budget: &Budget) -> Result<(), Stop> {
         self.places += 1;
-        let compiled = self.compile(budget).map_err(|why| {
-            let stop = unanswered(&why, budget);
-            self.failed = Some(why);
-            stop
-        })?;
-        let compiled = Arc::new(compiled);
-        let way_back = ToSource::new(self.program, self.compiling, &compiled);
-        let wrap = way_back.wrap();
-        let setup = Setup::new(&with_some_property(&compiled.model), self.options, budget, &wrap);
-        let setup = setup.map(|setup| setup.with_pairs(pairs(&compiled, self.options)));
-        let engine = setup.and_then(|setup| setup.chosen()).map_err(|refused| refused.stop)?;
-        self.model = Some(Model { engine, compiled, last: None, done: false, full: None });
+        let violated =
+            |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
+        let mut open = self.compiling.properties(self.program);
+        open.retain(|property| !violated(&property.name));
+        let engines = Engines::new(self.program, self.compiling, self.options, self.places, open);
+        let engines = engines.map_err(|error| Stop::GaveUp(error.to_string()))?;
+        let (engine, names) = (engines.chosen(budget)?, engines.names());
+        self.code = engines.code;
+        self.model = Some(Model { engine, names, last: None, done: false, full: None });
         Ok(())
     }
 
@@ -137,7 +123,7 @@ impl<'a> Creating<'a> {
 
     /// A round of the engine inside, as one about the program.
     fn told(&self, round: Round, again: bool) -> Round {
-        let inside: Vec<&String> = self.model.iter().flat_map(Model::names).collect();
+        let inside: Vec<&String> = self.model.iter().flat_map(|model| &model.names).collect();
         let violated = |number: &usize| {
             self.traced[*number]
                 || round.violated.iter().any(|&own| inside.get(own) == Some(&&self.properties[*number]))
@@ -177,7 +163,7 @@ impl Engine for Creating<'_> {
             return Ok(self.told(last, true));
         }
         let round = model.engine.explore(budget)?;
-        model.look_for_more(&round, budget);
+        model.look_for_more(self.program, &round, budget);
         let closed = match prove && model.full.is_some() && round.test_due {
             true => model.engine.converged(budget)?.is_some(),
             false => false,
@@ -196,7 +182,7 @@ impl Engine for Creating<'_> {
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let Some(model) = &mut self.model else { return Err(Stop::defect("there is no model")) };
         let name = &self.properties[property];
-        let Some(own) = model.compiled.model.properties().iter().position(|property| property.name == *name) else {
+        let Some(own) = model.names.iter().position(|own| own == name) else {
             return Err(Stop::defect("a property is not one of the model"));
         };
         let (trace, _) = model.engine.trace(own, budget)?;

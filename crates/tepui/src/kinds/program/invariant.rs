@@ -127,7 +127,8 @@ impl Found {
 
 /// Values that are always the same in some set and not already in a larger one.
 fn values(program: &Program, variables: &[Variable], common: &Common, known: &[&Common]) -> Values {
-    let known = |number: usize| known.iter().any(|known| known.values.get(number).is_some_and(|value| value.known().is_some()));
+    let known =
+        |number: usize| known.iter().any(|known| known.values.get(number).is_some_and(|value| value.known().is_some()));
     let own = variables.iter().zip(&common.values).enumerate().filter(|(number, _)| !known(*number));
     let facts = own.filter_map(|(_, (variable, value))| Some((variable, value.known()?)));
     facts.map(|(variable, value)| (variable.name.clone(), program.value_name(variable.kind, value))).collect()

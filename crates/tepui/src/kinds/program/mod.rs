@@ -7,6 +7,7 @@
 mod about;
 mod certify;
 mod creating;
+mod engines;
 mod invariant;
 mod tell;
 mod view;
@@ -16,16 +17,16 @@ use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
-use tepui_core::{About, Budget, Facts, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
+use tepui_core::{About, Budget, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
+use tepui_engines::program::code::Code;
+use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
-use tepui_engines::pushdown::generators::Pairs;
-use tepui_lang::boolean::{DEADLOCK, print_program, print_with_remarks, read_program};
+use tepui_lang::boolean::{DEADLOCK, print_head, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::{Action, Program, Property};
 use tepui_model::pushdown;
 
-use super::pushdown::{Setup, remark_on_rest, with_some_property};
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
     of_another_kind, open_because, others_that_apply,
@@ -33,7 +34,7 @@ use super::{
 use crate::run::confirmed;
 use crate::{Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
-use way_back::{ToSource, execution};
+use engines::{Engines, VIEWS};
 
 pub use tepui_engines::program::table::CallReturn;
 pub use tepui_lang::boolean::Dialect;
@@ -173,12 +174,6 @@ impl Compiling {
             keep_steps: self.every_step,
         }
     }
-
-    /// All numbers of places that a model of a program may have, smallest first.
-    fn places(&self, program: &Program) -> std::ops::RangeInclusive<u32> {
-        let most = if creates_threads(program, self.reduce) { self.max_threads } else { 1 };
-        1..=most
-    }
 }
 
 fn read(input: &Input, reading: &Reading) -> Result<Read, Error> {
@@ -235,7 +230,7 @@ impl Kind for BooleanProgram {
     fn verify(&self, options: &Options, budget: &Budget) -> Result<Answer, Error> {
         let (call_return, every_step) = (options.call_return, options.invariant);
         let compiling = Compiling { call_return, every_step, ..self.compiling.clone() };
-        let (mut outcome, compiled) = search(&self.program, &compiling, options, budget)?;
+        let (mut outcome, code) = search(&self.program, &compiling, options, budget)?;
         forget_bounds(&self.program, &mut outcome);
         let (outcome, checked) = confirmed(self, outcome, options, budget);
         let mut answer = Answer::of(outcome);
@@ -244,19 +239,17 @@ impl Kind for BooleanProgram {
         {
             answer.invariant = invariant::invariant(&self.program, proof, &|| budget.clone().look().is_err());
         }
-        let Some(compiled) = compiled else { return Ok(answer) };
-        remark_on_rest(&compiled.model, &mut answer.outcome);
-        let outcome = &answer.outcome;
+        remark_on_rest(&code, &mut answer.outcome);
         if options.prove {
             let unreached = checked.map_or(Vec::new(), |checked| checked.unreached);
-            answer.about = Some(self.about_answer(&compiled, outcome, &unreached, budget));
+            answer.about = Some(self.about_answer(&code, &answer.outcome, &unreached, budget));
         }
-        answer.violating = outcome.violating.iter().map(|view| view::tell(&self.program, &compiled, view)).collect();
+        answer.violating.clone_from(&answer.outcome.violating);
         Ok(answer)
     }
 
     fn about(&self, budget: &Budget) -> Option<About> {
-        Some(About { stuck: self.stuck(None, budget), ..About::default() })
+        Some(About { stuck: self.stuck(budget), ..About::default() })
     }
 
     fn check(
@@ -276,31 +269,40 @@ impl Kind for BooleanProgram {
     }
 
     fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
-        // What is read from a file are steps of the compiled model.
-        let compiled = if let Trace::Program(trace) = trace { Some(&trace.compiled) } else { None };
-        let read = if let Trace::Pushdown(trace) = trace { Some(trace) } else { None };
-        let trace = compiled.or(read).ok_or_else(|| of_another_kind(&ENTRY, "trace"))?;
-        let compiled = self.with_digest(&trace.model, stop)?;
-        let property = tepui_check::pushdown::replay(&compiled.model, trace)?.property;
-        let followed = execution(&self.program, &compiled, trace, &property, stop);
-        let execution = followed.map_err(|why| Rejected::new("interpreter", format!("it cannot follow: {why}")))?;
-        let contexts = tepui_cert::contexts(execution.steps.iter().map(|(thread, _)| *thread));
+        let Trace::Program(trace) = trace else {
+            let Rejected { place, reason, .. } = of_another_kind(&ENTRY, "trace");
+            return Err(Rejected::new(place, reason + ", or was made by an older version of tepui"));
+        };
+        let execution = tepui_check::program::replay(&self.program, trace, stop)?;
         Ok(Replayed {
-            property,
+            property: trace.property.clone(),
             steps: execution.steps.len(),
-            contexts,
+            contexts: trace.contexts(),
             confirmed_by: Some("the program's interpreter"),
         })
     }
 
     fn tell(&self, trace: &Trace, _: Detail) -> Story {
         let Trace::Program(trace) = trace else { return Story::untold() };
-        tell::tell(&self.program, &self.source, &trace.start, &trace.steps)
+        let Ok(execution) = tepui_check::program::replay(&self.program, trace, &|| false) else {
+            return Story::untold();
+        };
+        tell::tell(&self.program, &self.source, &execution.start, &execution.steps)
     }
 
     fn trace_text(&self, trace: &Trace) -> String {
         let Trace::Program(trace) = trace else { return String::new() };
-        trace.to_text()
+        trace.to_text(|step| {
+            let (procedure, position) = step.at;
+            let own = &self.program.procedures[procedure];
+            match own.statements.get(position) {
+                Some(statement) => {
+                    let text = print_head(&self.program, procedure, position);
+                    format!("{}, line {}: {text}", own.name, statement.line)
+                }
+                None => format!("the end of {}", own.name),
+            }
+        })
     }
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
@@ -358,53 +360,30 @@ impl BooleanProgram {
     fn model(&self) -> Result<Compiled, Error> {
         self.compiling.compile(&self.program, self.places, &|| false).map_err(|why| unsupported(&why))
     }
+}
 
-    /// The model with a digest: where threads are created, there is one for each number of places.
-    fn with_digest(&self, digest: &Digest, stop: Stopping<'_>) -> Result<Compiled, Rejected> {
-        // Some call-return relations are about a model that keeps dead values, and an invariant is about every step.
-        let keeping = Compiling { call_return: Some(CallReturn::Plain), ..self.compiling.clone() };
-        let stepping = Compiling { every_step: true, ..self.compiling.clone() };
-        for compiling in [&self.compiling, &keeping, &stepping] {
-            for places in compiling.places(&self.program) {
-                let compiled = compiling.compile(&self.program, places, stop);
-                let compiled = compiled.map_err(|why| Rejected::new("program", why.to_string()))?;
-                if compiled.model.digest() == *digest {
-                    return Ok(compiled);
-                }
-            }
-        }
-        Err(Rejected::new("model", "the trace is about another model (the digests differ)"))
+/// Says so where no thread can move at the start: as a rule that is not what was meant.
+fn remark_on_rest(code: &Arc<Code>, outcome: &mut Outcome) {
+    let whole = outcome.iterations.last().is_some_and(|last| last.complete);
+    if whole && Programs::new(Arc::clone(code), false, Vec::new()).is_at_rest() {
+        outcome.remarks.insert(0, "no thread can move at the start: nothing ever happens".to_owned());
     }
 }
 
-/// What engines say about a program, and the model that it is about: where threads are created, the one with the most
-/// places. Proofs and traces are about the program; proofs have not been checked.
+/// What engines say about a program, and the program as they saw it: where threads are created, with the most places. Proofs
+/// and traces are about the program; proofs have not been checked.
 fn search(
     program: &Arc<Program>,
     compiling: &Compiling,
     options: &Options,
     budget: &Budget,
-) -> Result<(Outcome, Option<Arc<Compiled>>), Error> {
+) -> Result<(Outcome, Arc<Code>), Error> {
     if creates_threads(program, compiling.reduce) {
         return search_creating(program, compiling, options, budget);
     }
-    let stop = || budget.clone().look().is_err();
-    let compiled = match compiling.compile(program, 1, &stop) {
-        Ok(compiled) => Arc::new(compiled),
-        Err(why @ Uncompiled::Unsupported(_)) => return Err(unsupported(&why)),
-        Err(why) => {
-            let query = options.query(names(program, compiling));
-            return Ok((Outcome::without_answer(&COMPILER, &query.properties, &unanswered(&why, budget).into()), None));
-        }
-    };
-    let model = with_some_property(&compiled.model);
-    let query = options.query(model.properties().iter().map(|property| property.name.clone()).collect());
-    let wrap = ToSource::new(program, compiling, &compiled).wrap();
-    let outcome = match Setup::new(&model, options, budget, &wrap) {
-        Ok(setup) => setup.with_pairs(pairs(&compiled, options)).search(&query),
-        Err(refused) => refused.outcome(&query),
-    };
-    Ok((outcome, Some(compiled)))
+    let engines = Engines::new(program, compiling, options, 1, compiling.properties(program))?;
+    let outcome = engines.search(&options.query(names(program, compiling)), budget)?;
+    Ok((outcome, engines.code))
 }
 
 /// The same where threads are created. What the driver raises is their number; the engine inside has a limit of its own.
@@ -413,17 +392,13 @@ fn search_creating(
     compiling: &Compiling,
     options: &Options,
     budget: &Budget,
-) -> Result<(Outcome, Option<Arc<Compiled>>), Error> {
+) -> Result<(Outcome, Arc<Code>), Error> {
     let names = names(program, compiling);
     let query = tepui_core::Query { bound_limit: Some(vec![compiling.max_threads]), ..options.query(names.clone()) };
-    let mut engine = Creating::new(program, compiling, options, names);
+    let mut engine = Creating::new(program, compiling, options, names)?;
     let mut outcome = drive(&mut engine, &query, &mut budget.clone());
-    if let Some(why @ Uncompiled::Unsupported(_)) = engine.failed.take() {
-        return Err(unsupported(&why));
-    }
-    let Some((facts, compiled)) = engine.inside() else { return Ok((outcome, None)) };
-    outcome.engine = facts;
-    Ok((outcome, Some(Arc::clone(compiled))))
+    outcome.engine = engine.facts_inside().unwrap_or(outcome.engine);
+    Ok((outcome, engine.code()))
 }
 
 /// The names of the properties that are asked for; without any, the question is which views there are.
@@ -431,23 +406,16 @@ fn names(program: &Program, compiling: &Compiling) -> Vec<String> {
     let mut names: Vec<_> = compiling.properties(program).into_iter().map(|property| property.name).collect();
     names.dedup();
     if names.is_empty() {
-        names.push("views".to_owned());
+        names.push(VIEWS.to_owned());
     }
     names
-}
-
-/// What a program becomes before any engine sees it.
-static COMPILER: Facts = Facts::unbounded("compiler", &["symbols"]);
-
-/// What the generator test is told about returns, where the user chooses.
-fn pairs(compiled: &Compiled, options: &Options) -> Option<Pairs> {
-    options.call_return.map(|relation| Arc::new(compiled.call_return(relation)))
 }
 
 /// Why there is no model to ask about.
 fn unanswered(why: &Uncompiled, budget: &Budget) -> Stop {
     match (why, budget.clone().look()) {
         (Uncompiled::Stopped, Err(stop)) => stop,
+        (Uncompiled::TooLarge(_), _) => Stop::NotApplicable(why.to_string()),
         _ => Stop::GaveUp(why.to_string()),
     }
 }

@@ -1,36 +1,58 @@
 //! Views of a compiled program, in the terms of its source.
 
-use tepui_engines::program::table::{Compiled, Frame, Legend, Meaning};
+use std::collections::HashMap;
+
+use tepui_engines::program::table::{Compiled, Frame, Meaning};
 use tepui_model::program::step::Stage;
 use tepui_model::program::{Program, Variable};
-use tepui_model::pushdown::{Model, Shared, Symbol};
+use tepui_model::pushdown::{Shared, Symbol};
 
-/// A view in the model's notation, as variables with their values and positions of threads. What the legend does not know
+/// Views in the model's notation, as positions of threads and variables with their values. What the legend does not know
 /// stays as it is.
-pub(super) fn tell(program: &Program, compiled: &Compiled, view: &str) -> String {
-    let Compiled { model, legend } = compiled;
-    let Some((shared, words)) = view.split_once('|') else { return view.to_owned() };
-    let number = (0..model.shared().count()).map(Shared).find(|&number| model.shared_name(number) == shared);
-    let values = number.map(|number| values(program, &program.shared, &legend.shared(number)));
-    let threads = words.split(',').enumerate().map(|(thread, word)| place(program, model, legend, thread, word));
-    let threads = threads.collect::<Vec<_>>().join(", ");
-    match values {
-        None => format!("{shared}; {threads}"),
-        Some(values) if values.is_empty() => threads,
-        Some(values) => format!("{threads}; {values}"),
-    }
+pub(super) fn tell(program: &Program, compiled: &Compiled, views: &[String]) -> Vec<String> {
+    let Compiled { model, .. } = compiled;
+    let shared: HashMap<_, _> =
+        (0..model.shared().count()).map(Shared).map(|number| (model.shared_name(number), number)).collect();
+    let symbols: Vec<HashMap<&str, Symbol>> = model
+        .threads()
+        .iter()
+        .map(|thread| thread.symbols.iter().map(String::as_str).zip((1..).map(Symbol)).collect())
+        .collect();
+    let teller = Teller { program, compiled, shared, symbols };
+    views.iter().map(|view| teller.tell(view)).collect()
 }
 
-/// Where a thread stands whose stack is shown from the bottom up.
-fn place(program: &Program, model: &Model, legend: &Legend, thread: usize, word: &str) -> String {
-    let top = word.rsplit('.').next().unwrap_or(word);
-    let symbols = model.threads().get(thread).map_or(&[][..], |thread| &thread.symbols);
-    let number = symbols.iter().position(|name| name == top).map(|index| Symbol(index as u32 + 1));
-    match number.and_then(|symbol| legend.frame(thread, symbol)) {
-        Some(frame) => frame_text(program, &frame),
-        // Where threads are created, it is a place that may never have had a thread.
-        None if word == "-" && !legend.creates_threads() => "ended".to_owned(),
-        None => word.to_owned(),
+struct Teller<'a, N> {
+    program: &'a Program,
+    compiled: &'a Compiled,
+    shared: HashMap<N, Shared>,
+    symbols: Vec<HashMap<&'a str, Symbol>>,
+}
+
+impl<N: std::borrow::Borrow<str> + std::hash::Hash + Eq> Teller<'_, N> {
+    fn tell(&self, view: &str) -> String {
+        let Some((shared, words)) = view.split_once('|') else { return view.to_owned() };
+        let values = self
+            .shared
+            .get(shared)
+            .map(|&number| values(self.program, &self.program.shared, &self.compiled.legend.shared(number)));
+        let threads = words.split(',').enumerate().map(|(thread, word)| self.place(thread, word));
+        let threads = threads.collect::<Vec<_>>().join(", ");
+        match values {
+            None => format!("{shared}; {threads}"),
+            Some(values) if values.is_empty() => threads,
+            Some(values) => format!("{threads}; {values}"),
+        }
+    }
+
+    /// Where a thread stands whose stack is shown from the bottom up.
+    fn place(&self, thread: usize, word: &str) -> String {
+        let top = word.rsplit('.').next().unwrap_or(word);
+        let symbol = self.symbols.get(thread).and_then(|symbols| symbols.get(top));
+        match symbol.and_then(|&symbol| self.compiled.legend.frame(thread, symbol)) {
+            Some(frame) => frame_text(self.program, &frame),
+            None => word.to_owned(),
+        }
     }
 }
 

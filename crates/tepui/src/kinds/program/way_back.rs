@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use tepui_cert::{Certificate, Trace, program};
+use tepui_cert::{Certificate, Trace};
 use tepui_core::{Budget, Engine, Stop, Translated, WayBack};
-use tepui_engines::program::retrace::{Execution, Lost, retrace};
-use tepui_engines::program::table::{Compiled, THREAD_LIMIT};
+use tepui_engines::program::retrace::{Lost, retrace};
+use tepui_engines::program::table::Compiled;
 use tepui_model::program::{Program, Property};
 
 use super::Compiling;
 use super::certify::certify;
-use crate::kinds::pushdown::comment;
+use super::view;
 
 /// From a model of a program to the program: proofs are restated in the terms of the source, traces are followed on the
 /// interpreter.
@@ -51,33 +51,20 @@ impl WayBack for ToSource {
     }
 
     fn trace(&self, property: usize, trace: Trace, budget: &mut Budget) -> Result<Trace, Stop> {
-        let model = &self.compiled.model;
-        let name = model.properties().get(property).map_or("", |property| &property.name);
-        if name == THREAD_LIMIT {
-            return Ok(trace); // The compiler's own property is none of the program.
-        }
+        let name = self.compiled.model.properties().get(property).map_or("", |property| &property.name);
         let Trace::Pushdown(found) = trace else { return Err(Stop::defect("a trace is not one of the model")) };
+        let steps: Vec<_> = found.steps.iter().map(|step| (step.thread, &step.after)).collect();
         let stop = || budget.clone().look().is_err();
-        match execution(&self.program, &self.compiled, &found, name, &stop) {
-            Ok(Execution { start, steps }) => {
-                let comments = found.steps.iter().map(|step| comment(model, step)).collect();
-                Ok(program::Trace { compiled: found, comments, start, steps }.into())
-            }
+        let followed = retrace(&self.program, &self.compiled, name, &found.start, &steps, &stop);
+        match followed.and_then(|execution| execution.trace(&self.program, name)) {
+            Ok(trace) => Ok(trace.into()),
             Err(lost) => Err(unfollowed(&lost, budget)),
         }
     }
-}
 
-/// The execution of a program that a trace of its model stands for. From time to time it is asked whether to stop.
-pub(super) fn execution(
-    program: &Program,
-    compiled: &Compiled,
-    trace: &tepui_cert::pushdown::Trace,
-    property: &str,
-    stop: &dyn Fn() -> bool,
-) -> Result<Execution, Lost> {
-    let steps: Vec<_> = trace.steps.iter().map(|step| (step.thread, &step.after)).collect();
-    retrace(program, compiled, property, &trace.start, &steps, stop)
+    fn views(&self, views: Vec<String>) -> Vec<String> {
+        view::tell(&self.program, &self.compiled, &views)
+    }
 }
 
 /// Why a violation is not believed.

@@ -23,7 +23,7 @@ use tepui_model::pushdown::{Model, Symbol};
 use crate::{AUTO, Minimal, Options};
 
 /// How much work closure may do alone before a context engine starts beside it: a second or so.
-const HEAD_START: u64 = 4_000_000;
+pub(crate) const HEAD_START: u64 = 4_000_000;
 
 /// The context engines side by side.
 pub static CONTEXTS: Facts = Facts::new("contexts", &["contexts"]);

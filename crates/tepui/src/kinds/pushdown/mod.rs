@@ -22,7 +22,7 @@ use super::{
 };
 use crate::run::confirmed;
 use crate::{AUTO, Error, Input, Options, Problem, Reading};
-pub(super) use engines::Setup;
+pub(super) use engines::{HEAD_START, Setup};
 pub(super) use show::{print, summary};
 
 /// The engines for this kind.

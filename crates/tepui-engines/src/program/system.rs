@@ -1,0 +1,556 @@
+//! A program as a system of threads: a row is a shared row and, for each thread, its stack of frames.
+//!
+//! A step is one of the program: a return with what the frame below makes of it, a start with the places that the new
+//! threads take, a broadcast with all that it wakes, the end of a thread with all its frames. Where threads are created there
+//! are places for them; a thread that is started takes an empty one, any of those that are not interchangeable. If there is
+//! none, the thread that starts others fails in its own way.
+
+use std::sync::Arc;
+
+use tepui_core::Stop;
+use tepui_model::program::{Action, Goal, Property};
+use tepui_model::pushdown::Symbol;
+
+use super::code::{Code, Op};
+use super::layout::{Head, Stage};
+use super::local_steps::stands;
+use super::machine::{Machine, Outcome};
+use super::tables::{News, Tables};
+use crate::ids::{ThreadId, Threads};
+use crate::pushdown::tree::EMPTY;
+use crate::symmetry::Symmetry;
+use crate::system::System;
+use crate::workers::Workers;
+
+/// A program as a system.
+#[derive(Debug)]
+pub struct Programs {
+    /// The program, made ready.
+    pub code: Arc<Code>,
+    /// What has numbers.
+    pub tables: Tables,
+    /// Which threads are interchangeable: those that begin in the same way.
+    pub symmetry: Symmetry,
+    /// For each thread its kind.
+    pub kind_of: Vec<usize>,
+    /// What must not happen.
+    pub properties: Vec<Property>,
+    /// Whether it must not happen that there is no place for a thread; that is one more property then.
+    pub limited: bool,
+    /// For each frame what is known of it.
+    facts: Vec<Facts>,
+    initial: Vec<u32>,
+}
+
+/// What is known of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    /// Whether it violates a property that is asked for.
+    bad: bool,
+    /// Whether a thread can take a step there if it has its turn, whatever the values are.
+    moves: bool,
+}
+
+impl Programs {
+    /// A program with places for as many threads as its options say, where threads are created.
+    pub fn new(code: Arc<Code>, symmetric: bool, properties: Vec<Property>) -> Self {
+        let wanted = code.threads();
+        let creates = code.setup.is_none();
+        let places = if creates { code.options.places.max(1) } else { wanted.len() };
+        let mut labels: Vec<_> = wanted.into_iter().map(Some).collect();
+        labels.resize(places, None);
+        let mut kinds: Vec<&Option<_>> = Vec::new();
+        let mut kind_of = Vec::new();
+        for label in &labels {
+            let known = kinds.iter().position(|kind| *kind == label);
+            kind_of.push(known.unwrap_or(kinds.len()));
+            if known.is_none() {
+                kinds.push(label);
+            }
+        }
+        let symmetry = if symmetric { Symmetry::by_label(&kind_of) } else { Symmetry::none(places) };
+        let mut tables = Tables::new(code.shared.words, kinds.len());
+        let mut initial = vec![tables.add_shared(&code.start())];
+        let mut machine = Machine::default();
+        for (label, &kind) in labels.iter().zip(&kind_of) {
+            let Some((procedure, position, arguments)) = label else {
+                initial.push(EMPTY);
+                continue;
+            };
+            let first = code.first_frame(*procedure, *position, arguments, &mut machine);
+            let frame = tables.add_frame(&first);
+            initial.push(tables.add_stack(kind, frame));
+        }
+        symmetry.canonicalise(&mut initial);
+        let facts = Vec::new();
+        let mut system = Self { code, tables, symmetry, kind_of, properties, limited: creates, facts, initial };
+        system.note_frames();
+        system
+    }
+
+    /// Finds out about frames that are new.
+    fn note_frames(&mut self) {
+        for number in self.facts.len()..self.tables.frame_count() {
+            let symbol = Symbol(number as u32 + 1);
+            let head = Head(self.tables.frame(symbol)[0]);
+            let bad = (0..self.property_count()).any(|property| self.is_bad(property, symbol));
+            self.facts.push(Facts { bad, moves: head.stage() == Stage::Running && self.code.never_blocks(head) });
+        }
+    }
+
+    /// The symbol of a frame that is added if it is not there.
+    pub fn add_frame(&mut self, frame: &[u64]) -> Symbol {
+        let symbol = self.tables.add_frame(frame);
+        self.note_frames();
+        symbol
+    }
+
+    /// Gives numbers to frames that are new.
+    pub fn admit_frames(&mut self, news: &mut [News]) {
+        self.tables.admit_frames(news);
+        self.note_frames();
+    }
+
+    /// The stack of a thread at the start.
+    pub fn initial_stack(&self, thread: ThreadId) -> u32 {
+        self.initial[thread.field()]
+    }
+
+    /// Whether a frame on top may violate a property by that alone.
+    #[inline]
+    pub fn may_be_bad(&self, symbol: Symbol) -> bool {
+        !symbol.is_bottom() && self.facts[symbol.0 as usize - 1].bad
+    }
+
+    /// Whether a thread with a frame on top can take a step, whatever the values are.
+    #[inline]
+    pub fn moves_for_sure(&self, shared: u32, symbol: Symbol) -> bool {
+        !symbol.is_bottom() && self.facts[symbol.0 as usize - 1].moves && {
+            let head = Head(self.tables.frame(symbol)[0]);
+            self.code.has_turn(self.tables.shared(shared), head)
+        }
+    }
+
+    /// Whether it matters that a frame may refuse what is returned to it.
+    pub fn sees_refusals(&self) -> bool {
+        let mut procedures = self.code.procedures.iter();
+        (0..self.properties.len()).any(|property| self.is_deadlock(property))
+            && procedures.any(|procedure| procedure.enforced.is_some())
+    }
+
+    /// Whether no thread can move at the start.
+    pub fn is_at_rest(&self) -> bool {
+        let mut moves = false;
+        Threads::of(&self.initial).for_each(|thread| {
+            moves |= self.expand(thread, &self.initial, &mut Vec::new(), &mut News::default(), &mut |_, _| {});
+        });
+        !moves
+    }
+
+    /// Whether no thread ever calls a procedure.
+    pub fn is_flat(&self) -> bool {
+        let program = &self.code.program;
+        let (mut open, mut seen) = (vec![program.main], vec![false; program.procedures.len()]);
+        open.extend(self.code.threads().into_iter().map(|(procedure, ..)| procedure));
+        while let Some(procedure) = open.pop() {
+            if std::mem::replace(&mut seen[procedure], true) {
+                continue;
+            }
+            for statement in &program.procedures[procedure].statements {
+                match &statement.action {
+                    Action::Call { .. } => return false,
+                    Action::Start { procedure, .. } => open.push(*procedure),
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    /// How many properties there are.
+    pub fn property_count(&self) -> usize {
+        self.properties.len() + usize::from(self.limited)
+    }
+
+    /// Whether a thread with a frame on top violates a property by that alone.
+    pub fn is_bad(&self, property: usize, symbol: Symbol) -> bool {
+        if symbol.is_bottom() {
+            return false;
+        }
+        let head = Head(self.tables.frame(symbol)[0]);
+        let Some(property) = self.properties.get(property) else { return head.stage() == Stage::Full };
+        let stands = |procedure: usize, position: usize| {
+            head.procedure() == procedure && stands(&self.code.program.procedures[procedure], head.position(), position)
+        };
+        property.never.iter().any(|goal| match *goal {
+            Goal::Failure(procedure, position) => head.stage() == Stage::Failed && stands(procedure, position),
+            Goal::Reached(procedure, position) => {
+                matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
+            }
+            Goal::Deadlock => false,
+        })
+    }
+
+    /// Whether a property is that threads can move.
+    pub fn is_deadlock(&self, property: usize) -> bool {
+        self.properties.get(property).is_some_and(|property| property.never.contains(&Goal::Deadlock))
+    }
+
+    /// The stack and the kind of a thread in a row.
+    #[inline]
+    fn split(&self, row: &[u32], thread: ThreadId) -> (usize, Symbol, u32) {
+        let kind = self.kind_of[thread.index()];
+        let (top, rest) = self.tables.stacks(kind).split(row[thread.field()]);
+        (kind, top, rest)
+    }
+
+    /// Rows in which a thread has moved as the machine says, and what that makes of others.
+    fn moved(
+        &self,
+        (row, thread): (&[u32], ThreadId),
+        outcome: Outcome,
+        machine: &mut Machine,
+        news: &mut News,
+        next: &mut Vec<u32>,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let (kind, _, rest) = self.split(row, thread);
+        next.clear();
+        next.extend_from_slice(row);
+        let shared = self.tables.shared(row[0]);
+        if shared != machine.shared {
+            next[0] = self.tables.find_shared(&machine.shared, news);
+        }
+        let own = |below: u32, machine: &Machine, news: &mut News| {
+            let top = self.tables.find_frame(&machine.frame, news);
+            self.tables.find_stack(kind, top, below, news)
+        };
+        next[thread.field()] = match outcome {
+            Outcome::Ends => EMPTY,
+            Outcome::Calls => {
+                let caller = self.tables.find_frame(&machine.caller, news);
+                let below = self.tables.find_stack(kind, caller, rest, news);
+                own(below, machine, news)
+            }
+            _ => own(rest, machine, news),
+        };
+        match outcome {
+            Outcome::Starts(count) => self.started((row, thread), count, machine, news, next, found),
+            Outcome::Wakes => self.woken((row, thread), machine, news, next, found),
+            _ => found(next, thread),
+        }
+    }
+
+    /// A thread returns to the frame below.
+    fn returned(
+        &self,
+        (row, thread): (&[u32], ThreadId),
+        machine: &mut Machine,
+        news: &mut News,
+        next: &mut Vec<u32>,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let (kind, _, rest) = self.split(row, thread);
+        let (below, lower) = self.tables.stacks(kind).split(rest);
+        let (shared, values) = (machine.shared.clone(), machine.values.clone());
+        let insists = machine.head().insists();
+        self.code.returns(&shared, self.tables.frame(below), (&values, insists), machine, &mut |machine| {
+            next.clear();
+            next.extend_from_slice(row);
+            next[0] = self.tables.find_shared(&machine.shared, news);
+            let top = self.tables.find_frame(&machine.frame, news);
+            next[thread.field()] = self.tables.find_stack(kind, top, lower, news);
+            found(next, thread);
+        });
+    }
+
+    /// Threads are started: each takes any empty place, of those that are interchangeable the first.
+    fn started(
+        &self,
+        (row, thread): (&[u32], ThreadId),
+        count: u32,
+        machine: &mut Machine,
+        news: &mut News,
+        next: &mut Vec<u32>,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let is_empty = |row: &[u32], place: ThreadId| row[place.field()] == EMPTY && place != thread;
+        if (Threads::of(row).filter(|&place| is_empty(row, place)).count() as u64) < u64::from(count) {
+            return self.full((row, thread), machine, news, next, found);
+        }
+        let (mut first, mut frames) = (std::mem::take(&mut machine.started), Vec::new());
+        self.code.begin(&first, machine, &mut |machine| frames.push(self.tables.find_frame(&machine.frame, news)));
+        std::mem::swap(&mut first, &mut machine.started);
+        let mut rows = vec![next.clone()];
+        for _ in 0..count {
+            let mut more = Vec::new();
+            for row in &rows {
+                let mut taken = Vec::new();
+                for place in Threads::of(row).filter(|&place| is_empty(row, place)) {
+                    let leader = self.symmetry.leader(place);
+                    if taken.contains(&leader) {
+                        continue;
+                    }
+                    taken.push(leader);
+                    for &frame in &frames {
+                        let mut row = row.clone();
+                        row[place.field()] = self.tables.find_stack(self.kind_of[place.index()], frame, EMPTY, news);
+                        more.push(row);
+                    }
+                }
+            }
+            rows = more;
+        }
+        rows.iter().for_each(|row| found(row, thread));
+    }
+
+    /// There is no place for a thread that is to be started: the one that starts it stays where it is.
+    fn full(
+        &self,
+        (row, thread): (&[u32], ThreadId),
+        machine: &mut Machine,
+        news: &mut News,
+        next: &mut Vec<u32>,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let (kind, top, rest) = self.split(row, thread);
+        machine.frame.clear();
+        machine.frame.extend_from_slice(self.tables.frame(top));
+        machine.frame[1..].fill(0);
+        machine.set_head(machine.head().in_stage(Stage::Full));
+        next.clear();
+        next.extend_from_slice(row);
+        let top = self.tables.find_frame(&machine.frame, news);
+        next[thread.field()] = self.tables.find_stack(kind, top, rest, news);
+        found(next, thread);
+    }
+
+    /// All threads that sleep are woken, and go on by themselves.
+    fn woken(
+        &self,
+        (row, thread): (&[u32], ThreadId),
+        machine: &mut Machine,
+        news: &mut News,
+        next: &mut Vec<u32>,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let mut rows = vec![next.clone()];
+        for other in Threads::of(row).filter(|&other| other != thread) {
+            let (kind, top, rest) = self.split(row, other);
+            if top.is_bottom() || Head(self.tables.frame(top)[0]).stage() != Stage::Asleep {
+                continue;
+            }
+            let mut awake = self.tables.frame(top).to_vec();
+            awake[0] = Head(awake[0]).in_stage(Stage::Running).0;
+            let mut stacks = Vec::new();
+            self.code.begin(&awake, machine, &mut |machine| {
+                let top = self.tables.find_frame(&machine.frame, news);
+                stacks.push(self.tables.find_stack(kind, top, rest, news));
+            });
+            let with = |row: &Vec<u32>| {
+                let row = row.clone();
+                stacks.iter().map(move |&stack| {
+                    let mut row = row.clone();
+                    row[other.field()] = stack;
+                    row
+                })
+            };
+            rows = rows.iter().flat_map(with).collect();
+        }
+        rows.iter().for_each(|row| found(row, thread));
+    }
+
+    /// Whether a thread can take a step, given the frame on top and the one below.
+    pub fn is_enabled(&self, shared: &[u64], frame: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
+        let mut enabled = false;
+        let mut returned: Vec<(Vec<u64>, Vec<u64>, bool)> = Vec::new();
+        if !self.code.has_turn(shared, Head(frame[0])) {
+            return false;
+        }
+        self.code.ways(shared, frame, machine, &mut |machine, outcome| match outcome {
+            Outcome::Returns => {
+                returned.push((machine.shared.clone(), machine.values.clone(), machine.head().insists()));
+            }
+            _ => enabled = true,
+        });
+        enabled
+            || returned.iter().any(|(shared, values, insists)| {
+                let mut accepted = false;
+                below.into_iter().for_each(|below| {
+                    self.code.returns(shared, below, (values, *insists), machine, &mut |_| accepted = true);
+                });
+                accepted
+            })
+    }
+
+    /// The rows that a thread leads to, as they are; those with something that has no number are left out.
+    pub fn real_steps(&self, thread: ThreadId, row: &[u32], found: &mut dyn FnMut(&[u32])) {
+        let (_, top, _) = self.split(row, thread);
+        if !top.is_bottom() {
+            let known = &mut |row: &[u32], _| {
+                if !News::is_new(row) {
+                    found(row);
+                }
+            };
+            self.take(top, (row, thread), &mut Vec::new(), &mut News::default(), known);
+        }
+    }
+
+    /// A row in canonical order.
+    pub fn canonical(&self, row: &[u32]) -> Vec<u32> {
+        let mut row = row.to_vec();
+        self.symmetry.canonicalise(&mut row);
+        row
+    }
+
+    /// Takes all steps of a thread with a frame on top.
+    #[inline]
+    fn take(
+        &self,
+        top: Symbol,
+        (row, thread): (&[u32], ThreadId),
+        next: &mut Vec<u32>,
+        news: &mut News,
+        found: &mut dyn FnMut(&[u32], ThreadId),
+    ) {
+        let mut machine = std::mem::take(&mut news.machine);
+        let (shared, frame) = (self.tables.shared(row[0]), self.tables.frame(top));
+        self.code.steps(shared, frame, &mut machine, &mut |machine, outcome| match outcome {
+            Outcome::Returns => self.returned((row, thread), machine, news, next, found),
+            outcome => self.moved((row, thread), outcome, machine, news, next, found),
+        });
+        news.machine = machine;
+    }
+
+    /// Whether no thread can move and one has not ended: for some values of variables that have none yet, the same for all
+    /// threads. `frames` are, for each thread, its frame on top and the one below it.
+    pub fn is_stuck(&self, shared: &[u64], frames: &[Option<(&[u64], Option<&[u64]>)>], machine: &mut Machine) -> bool {
+        let ready = frames.iter().flatten().filter(|(top, _)| self.code.has_turn(shared, Head(top[0])));
+        let ready: Vec<_> = ready.collect();
+        // One that has failed could go on failing.
+        let failed = |(top, _): &(&[u64], _)| matches!(Head(top[0]).stage(), Stage::Failed | Stage::Full);
+        if frames.iter().all(Option::is_none) || frames.iter().flatten().any(failed) {
+            return false;
+        }
+        let mut open: Vec<_> = ready
+            .iter()
+            .flat_map(|(top, below)| {
+                let own = self.code.instruction(Head(top[0])).decisive.iter().copied();
+                own.chain(below.iter().flat_map(|below| self.code.enforced_opens(Head(below[0]))))
+            })
+            .filter(|variable| variable.shared && variable.is_unset(shared, &[]))
+            .collect();
+        open.dedup();
+        let mut stuck = false;
+        super::steps::settle(&open, &mut shared.to_vec(), &mut Vec::new(), &mut |shared, _| {
+            stuck = stuck || ready.iter().all(|(top, below)| self.may_be_blocked(shared, top, *below, machine));
+        });
+        stuck
+    }
+
+    /// Whether a thread cannot move, for some values of its own variables that have none yet.
+    fn may_be_blocked(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
+        let mut blocked = false;
+        self.code.settle(shared, top, &mut |shared, top| match below {
+            Some(below) => self.code.settle_enforced(shared, below, &mut |shared, below| {
+                blocked = blocked || !self.is_enabled(shared, top, Some(below), machine);
+            }),
+            None => blocked = blocked || !self.is_enabled(shared, top, None, machine),
+        });
+        blocked
+    }
+
+    /// Whether a frame may return.
+    pub fn may_return(&self, head: Head) -> bool {
+        head.stage() == Stage::Running && !head.is_root() && matches!(self.code.instruction(head).action, Op::Return(_))
+    }
+}
+
+impl System for Programs {
+    type News = News;
+    const ADMITS: bool = true;
+
+    fn threads(&self) -> usize {
+        self.kind_of.len()
+    }
+
+    fn fields(&self) -> Vec<u32> {
+        vec![1; self.initial.len()]
+    }
+
+    fn initial(&mut self) -> Vec<u32> {
+        self.initial.clone()
+    }
+
+    fn steps(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
+        let mut news = News::default();
+        let mut canonical = Vec::new();
+        self.expand(thread, row, next, &mut news, &mut |row, place| {
+            if !News::is_new(row) {
+                canonical.clear();
+                canonical.extend_from_slice(row);
+                let place = self.canonicalise(&mut canonical, place);
+                found(&canonical, place);
+            }
+        })
+    }
+
+    #[inline]
+    fn expand(
+        &self,
+        thread: ThreadId,
+        row: &[u32],
+        next: &mut Vec<u32>,
+        news: &mut News,
+        found: &mut impl FnMut(&[u32], ThreadId),
+    ) -> bool {
+        let (_, top, _) = self.split(row, thread);
+        if top.is_bottom() || self.symmetry.repeats(row, thread) {
+            return false;
+        }
+        let mut enabled = false;
+        self.take(top, (row, thread), next, news, &mut |row, place| {
+            enabled = true;
+            found(row, place);
+        });
+        enabled
+    }
+
+    fn admit(&mut self, news: &mut [News], workers: &Workers) -> Result<(), Stop> {
+        if news.iter().any(|news| news.machine.overflow) {
+            return Err(Stop::GaveUp("an atomic section passes too many states".to_owned()));
+        }
+        self.tables.admit(news, workers);
+        self.note_frames();
+        Ok(())
+    }
+
+    #[inline]
+    fn settle(&self, news: &News, row: &mut [u32], place: ThreadId) -> ThreadId {
+        news.settle(row);
+        self.canonicalise(row, place)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.tables.bytes()
+    }
+}
+
+impl Programs {
+    /// Makes a row canonical; returns where the stack of a thread is now, the first place where there are equal ones.
+    #[inline]
+    fn canonicalise(&self, row: &mut [u32], place: ThreadId) -> ThreadId {
+        if self.symmetry.is_trivial() {
+            return place;
+        }
+        let stack = row[place.field()];
+        self.symmetry.canonicalise(row);
+        self.symmetry.place_of(row, place, stack).unwrap_or(place)
+    }
+}

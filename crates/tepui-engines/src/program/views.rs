@@ -1,0 +1,641 @@
+//! Views of programs: the shared values, and the topmost b frames of each stack.
+//!
+//! Everything that a thread does to the frames in sight leads from equal views to equal views. A return brings a frame to
+//! light that may lie below what is in sight; and that frame takes the results, so it becomes another one, and the shared
+//! values may change with it. So a return owes a view for each frame that may lie below and for each way in which it goes on.
+//! Which frames may lie below is learned from what threads do to the words in sight ([`words`](crate::pushdown::words)).
+//!
+//! Only here is anything computed that need not occur: what a frame that is not really there makes of results. It is numbered
+//! like the rest, stands in views that are owed, and nothing is asked of it. What a frame makes of a return is worked out
+//! once.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_cert::program::{Certificate, Trace};
+use tepui_core::{Budget, Stop};
+use tepui_model::pushdown::Symbol;
+
+use super::certificate::certificate;
+use super::layout::{Head, Stage};
+use super::machine::{Machine, Outcome};
+use super::system::Programs;
+use super::tables::News;
+use super::word_rows::WordRows;
+use crate::abstraction::{Abstraction, Describe, Key};
+use crate::explorer::number_rows;
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
+use crate::obligations::Targets;
+use crate::packed::PackedSet;
+use crate::pushdown::words::{Fact, Words};
+use crate::system::PathStep;
+use crate::workers::Workers;
+
+/// Views that show the topmost frames of stacks, as many as the level says.
+pub struct FrameViews {
+    words: Words,
+    /// For each thread that speaks for others and each stack, the number of the stack's word.
+    of_stack: Vec<Vec<WordId>>,
+    /// Whether cells of views are stacks instead of words, because no thread ever calls a procedure.
+    exact: bool,
+    /// What threads have been seen to do to words.
+    effects: FxHashSet<(ThreadId, WordId, Effect)>,
+    /// What procedures return: the shared row, whether the thread insists, and the values.
+    returned: WordRows,
+    /// For a shared row and a frame that returns, what it returns.
+    returns: FxHashMap<(u32, Symbol), Vec<u32>>,
+    /// What a thread's word that comes to light becomes when something is returned to it, and the shared row with it.
+    resumed: FxHashMap<(ThreadId, WordId, u32), Vec<(u32, WordId)>>,
+}
+
+/// What a thread does to its stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Effect {
+    Become(Symbol),
+    Call(Symbol, Symbol),
+    Begin(Symbol),
+}
+
+/// A return that owes a view: the place of the thread, and the word that would come to light.
+#[derive(Clone, Copy, Debug)]
+pub struct Return {
+    place: ThreadId,
+    revealed: WordId,
+}
+
+/// What is looked for: whether deadlocks are.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    deadlock: bool,
+}
+
+impl FrameViews {
+    fn at_depth(system: &Programs, depth: usize, exact: bool) -> Self {
+        let threads = Threads::all(system.kind_of.len());
+        let stacks: Vec<_> = threads.clone().map(|thread| system.first_word(thread)).collect();
+        // Whether a return is refused depends on the frame below.
+        let depth = if system.sees_refusals() { depth.max(2) } else { depth };
+        let (words, _) = Words::new(&system.symmetry, depth, &stacks);
+        Self {
+            words,
+            of_stack: vec![Vec::new(); stacks.len()],
+            exact,
+            effects: FxHashSet::default(),
+            returned: WordRows::default(),
+            returns: FxHashMap::default(),
+            resumed: FxHashMap::default(),
+        }
+    }
+
+    /// The topmost frame that a cell of a view shows, and the one below it, as far as it is in sight.
+    #[inline]
+    fn shown(&self, system: &Programs, thread: ThreadId, cell: u32) -> (Symbol, Option<Symbol>) {
+        if self.exact {
+            return system.top_two(thread, cell);
+        }
+        let word = self.words.word(thread, WordId(cell));
+        (word[0], word.get(1).copied().filter(|symbol| !symbol.is_bottom()))
+    }
+
+    #[inline]
+    fn top(&self, system: &Programs, thread: ThreadId, cell: u32) -> Symbol {
+        self.shown(system, thread, cell).0
+    }
+
+    /// The words of a flat program, where nothing lies below any frame, and for each stack its word.
+    fn flat_words(&self, system: &Programs) -> (Words, Vec<Vec<WordId>>) {
+        let mut flat = Self::at_depth(system, 1, false);
+        for thread in Threads::all(system.kind_of.len()).filter(|&thread| system.symmetry.leader(thread) == thread) {
+            let stacks = system.tables.stacks(system.kind_of[thread.index()]);
+            for stack in 0..stacks.count() as u32 {
+                let word = stacks.word(stack, flat.words.depth());
+                flat.of_stack[thread.index()].push(flat.words.word_of(thread, &word));
+                if !word[0].is_bottom() && flat.words.depth() == 1 {
+                    flat.words.allow(thread, word[0], Symbol::BOTTOM);
+                }
+            }
+        }
+        (flat.words, flat.of_stack)
+    }
+
+    /// What the threads of a view do to words, where that is new; frames may be provisional.
+    fn effects_of(
+        &self,
+        system: &Programs,
+        view: &[u32],
+        news: &mut News,
+        found: &mut Vec<(ThreadId, WordId, Effect)>,
+    ) {
+        let word = |thread: ThreadId| WordId(view[thread.field()]);
+        for thread in Threads::of(view).filter(|&thread| !system.symmetry.repeats(view, thread)) {
+            let top = self.words.word(thread, word(thread))[0];
+            if top.is_bottom() {
+                continue;
+            }
+            let leader = self.words.leader(thread);
+            let mut machine = std::mem::take(&mut news.machine);
+            let (shared, frame) = (system.tables.shared(view[0]), system.tables.frame(top));
+            system.code.steps(shared, frame, &mut machine, &mut |machine, outcome| {
+                if matches!(outcome, Outcome::Returns | Outcome::Ends) {
+                    return;
+                }
+                let top = Symbol(system.tables.find_frame(&machine.frame, news));
+                let effect = match outcome {
+                    Outcome::Calls => Effect::Call(top, Symbol(system.tables.find_frame(&machine.caller, news))),
+                    _ => Effect::Become(top),
+                };
+                found.push((leader, word(thread), effect));
+                match outcome {
+                    Outcome::Starts(_) => self.begin_effects(system, view, thread, machine, news, found),
+                    Outcome::Wakes => self.wake_effects(system, view, thread, machine, news, found),
+                    _ => {}
+                }
+            });
+            news.machine = machine;
+        }
+    }
+
+    fn begin_effects(
+        &self,
+        system: &Programs,
+        view: &[u32],
+        thread: ThreadId,
+        machine: &mut Machine,
+        news: &mut News,
+        found: &mut Vec<(ThreadId, WordId, Effect)>,
+    ) {
+        let first = std::mem::take(&mut machine.started);
+        for place in Threads::of(view).filter(|&place| place != thread) {
+            let word = WordId(view[place.field()]);
+            if self.words.word(place, word)[0].is_bottom() {
+                system.code.begin(&first, machine, &mut |machine| {
+                    let frame = Symbol(system.tables.find_frame(&machine.frame, news));
+                    found.push((self.words.leader(place), word, Effect::Begin(frame)));
+                });
+            }
+        }
+        machine.started = first;
+    }
+
+    fn wake_effects(
+        &self,
+        system: &Programs,
+        view: &[u32],
+        thread: ThreadId,
+        machine: &mut Machine,
+        news: &mut News,
+        found: &mut Vec<(ThreadId, WordId, Effect)>,
+    ) {
+        for other in Threads::of(view).filter(|&other| other != thread) {
+            let word = WordId(view[other.field()]);
+            let top = self.words.word(other, word)[0];
+            if let Some(awake) = system.awake(top) {
+                system.code.begin(&awake, machine, &mut |machine| {
+                    let frame = Symbol(system.tables.find_frame(&machine.frame, news));
+                    found.push((self.words.leader(other), word, Effect::Become(frame)));
+                });
+            }
+        }
+    }
+
+    fn apply(&mut self, (leader, word, effect): (ThreadId, WordId, Effect)) {
+        if !self.effects.insert((leader, word, effect)) {
+            return;
+        }
+        match effect {
+            Effect::Become(frame) => _ = self.words.overwritten(leader, word, frame),
+            Effect::Call(callee, caller) => _ = self.words.pushed(leader, word, callee, caller),
+            Effect::Begin(frame) => _ = self.words.pushed(leader, word, frame, Symbol::BOTTOM),
+        }
+    }
+
+    /// The words that a thread of a view returns from without knowing what lies below.
+    fn returning<'a>(
+        &'a self,
+        system: &'a Programs,
+        view: &'a [u32],
+    ) -> impl Iterator<Item = (ThreadId, WordId, Symbol)> {
+        let threads = Threads::of(view).filter(|&thread| !system.symmetry.repeats(view, thread));
+        threads.filter_map(move |thread| {
+            let word = WordId(view[thread.field()]);
+            let text = self.words.word(thread, word);
+            let returns = !text[0].is_bottom() && system.may_return(Head(system.tables.frame(text[0])[0]));
+            (returns && self.words.is_open(text)).then_some((thread, word, text[0]))
+        })
+    }
+
+    /// Whether all is known that a view owes.
+    fn is_resolved(&self, system: &Programs, view: &[u32]) -> bool {
+        self.returning(system, view).all(|(thread, word, top)| {
+            let Some(returned) = self.returns.get(&(view[0], top)) else { return false };
+            let (leader, revealed) = (self.words.leader(thread), self.words.revealed(thread, word));
+            returned.iter().all(|&returned| {
+                revealed.iter().all(|&revealed| self.resumed.contains_key(&(leader, revealed, returned)))
+            })
+        })
+    }
+
+    /// Works out what a thread returns with a frame on top, where that is not known.
+    fn find_returned(&mut self, system: &Programs, shared: u32, top: Symbol, machine: &mut Machine) -> Vec<u32> {
+        if let Some(known) = self.returns.get(&(shared, top)) {
+            return known.clone();
+        }
+        let mut found = Vec::new();
+        let (row, frame) = (system.tables.shared(shared), system.tables.frame(top));
+        system.code.steps(row, frame, machine, &mut |machine, outcome| {
+            if outcome == Outcome::Returns {
+                let insists = u64::from(machine.head().insists());
+                let row: Vec<_> =
+                    machine.shared.iter().copied().chain([insists]).chain(machine.values.iter().copied()).collect();
+                found.push(self.returned.intern(&row));
+            }
+        });
+        found.sort_unstable();
+        found.dedup();
+        self.returns.insert((shared, top), found.clone());
+        found
+    }
+
+    /// Works out what a word that comes to light makes of what is returned, where that is not known.
+    fn find_resumed(
+        &mut self,
+        system: &mut Programs,
+        leader: ThreadId,
+        revealed: WordId,
+        returned: u32,
+        machine: &mut Machine,
+    ) {
+        if self.resumed.contains_key(&(leader, revealed, returned)) {
+            return;
+        }
+        let below = self.words.word(leader, revealed)[0];
+        let mut results = Vec::new();
+        if !below.is_bottom() {
+            let row = self.returned.get(returned);
+            let (shared, rest) = row.split_at(system.code.shared.words);
+            let insists = rest[0] == 1;
+            system.code.returns(shared, system.tables.frame(below), (&rest[1..], insists), machine, &mut |machine| {
+                results.push((machine.shared.clone(), machine.frame.clone()));
+            });
+        }
+        let mut found = Vec::new();
+        for (shared, frame) in results {
+            let (shared, frame) = (system.tables.add_shared(&shared), system.add_frame(&frame));
+            found.push((shared, self.words.overwritten(leader, revealed, frame)));
+        }
+        self.resumed.insert((leader, revealed, returned), found);
+    }
+}
+
+impl Abstraction<Programs> for FrameViews {
+    type Fact = Fact;
+    type Why = Return;
+    type Prefilter = Wanted;
+    type Certificate = Certificate;
+    type Trace = Trace;
+
+    fn new(system: &Programs, level: usize) -> Self {
+        Self::at_depth(system, level, false)
+    }
+
+    fn exact(system: &Programs, level: usize) -> Option<Self> {
+        (level <= 1 && system.is_flat()).then(|| Self::at_depth(system, level, true))
+    }
+
+    fn level(&self) -> usize {
+        self.words.depth()
+    }
+
+    fn fields(&self, system: &Programs) -> Vec<u32> {
+        vec![1; system.kind_of.len() + 1]
+    }
+
+    fn prepare(&mut self, system: &Programs, budget: &mut Budget) -> Result<(), Stop> {
+        for thread in Threads::all(system.kind_of.len()).filter(|&thread| system.symmetry.leader(thread) == thread) {
+            let stacks = system.tables.stacks(system.kind_of[thread.index()]);
+            for stack in self.of_stack[thread.index()].len()..stacks.count() {
+                let word = stacks.word(stack as u32, self.words.depth());
+                self.of_stack[thread.index()].push(self.words.word_of(thread, &word));
+                budget.pass(word.len() as u64)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn view(&self, system: &Programs, row: &[u32], view: &mut [u32]) {
+        view[0] = row[0];
+        for thread in Threads::of(row) {
+            let words = &self.of_stack[system.symmetry.leader(thread).index()];
+            view[thread.field()] = words[row[thread.field()] as usize].0;
+        }
+        system.symmetry.canonicalise(view);
+    }
+
+    #[inline]
+    fn orbit(&self, system: &Programs, view: &[u32]) -> u64 {
+        system.symmetry.orbit(view)
+    }
+
+    fn properties(system: &Programs) -> usize {
+        system.property_count()
+    }
+
+    fn prefilter(system: &Programs, mut properties: Range<usize>) -> Wanted {
+        Wanted { deadlock: properties.any(|property| system.is_deadlock(property)) }
+    }
+
+    #[inline]
+    fn may_violate(&self, system: &Programs, wanted: &Wanted, view: &[u32]) -> bool {
+        let mut threads = Threads::of(view);
+        let top = |thread: ThreadId| self.top(system, thread, view[thread.field()]);
+        threads.clone().any(|thread| system.may_be_bad(top(thread)))
+            || wanted.deadlock && !threads.any(|thread| system.moves_for_sure(view[0], top(thread)))
+    }
+
+    fn violates(&self, system: &Programs, property: usize, view: &[u32]) -> bool {
+        let shown = |thread: ThreadId| self.shown(system, thread, view[thread.field()]);
+        system.violates(property, view[0], Threads::of(view).map(shown))
+    }
+
+    fn state_violates(system: &Programs, _: &Wanted, property: usize, row: &[u32]) -> bool {
+        let shown = |thread: ThreadId| system.top_two(thread, row[thread.field()]);
+        system.violates(property, row[0], Threads::of(row).map(shown))
+    }
+
+    fn learn(
+        &mut self,
+        system: &mut Programs,
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let (this, known) = (&*self, &*system);
+        let chunks = workers.cut(which, |which| {
+            let (mut row, mut found, mut news) = (vec![0; views.width()], Vec::new(), News::default());
+            for &view in which {
+                views.get(view, &mut row);
+                this.effects_of(known, &row, &mut news, &mut found);
+            }
+            found.retain(|effect| !this.effects.contains(effect));
+            found.dedup();
+            (found, news)
+        });
+        let (found, mut news): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+        system.admit_frames(&mut news);
+        for (found, news) in found.into_iter().zip(news) {
+            for (leader, word, effect) in found {
+                self.apply((
+                    leader,
+                    word,
+                    match effect {
+                        Effect::Become(frame) => Effect::Become(news.frame(frame)),
+                        Effect::Call(callee, caller) => Effect::Call(news.frame(callee), news.frame(caller)),
+                        Effect::Begin(frame) => Effect::Begin(news.frame(frame)),
+                    },
+                ));
+            }
+            budget.pass(1)?;
+        }
+        Ok(())
+    }
+
+    fn resolve(
+        &mut self,
+        system: &mut Programs,
+        views: &PackedSet<ViewId>,
+        which: &[ViewId],
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let (this, known) = (&*self, &*system);
+        let open = workers.cut(which, |which| {
+            let mut row = vec![0; views.width()];
+            let open = which.iter().copied().filter(|&view| {
+                views.get(view, &mut row);
+                !this.is_resolved(known, &row)
+            });
+            open.collect::<Vec<_>>()
+        });
+        let (mut row, mut machine) = (vec![0; views.width()], Machine::default());
+        for view in open.into_iter().flatten() {
+            views.get(view, &mut row);
+            let returning: Vec<_> = self.returning(system, &row).collect();
+            for (thread, word, top) in returning {
+                let leader = self.words.leader(thread);
+                for returned in self.find_returned(system, row[0], top, &mut machine) {
+                    // What is found may add to what comes to light.
+                    let mut next = 0;
+                    while let Some(&revealed) = self.words.revealed(thread, word).get(next) {
+                        self.find_resumed(system, leader, revealed, returned, &mut machine);
+                        next += 1;
+                    }
+                }
+            }
+            budget.pass(1)?;
+        }
+        Ok(())
+    }
+
+    fn next_fact(&mut self) -> Option<Fact> {
+        self.words.next_fact()
+    }
+
+    fn key(fact: Fact) -> Key {
+        fact.key()
+    }
+
+    fn watches(&self, system: &Programs, view: &[u32], keys: &mut Vec<Key>) {
+        keys.extend(self.returning(system, view).map(|(thread, word, _)| (self.words.leader(thread), word.0)));
+    }
+
+    fn owed(&self, system: &Programs, view: &[u32], targets: &mut Targets<Return>) {
+        for (thread, word, top) in self.returning(system, view) {
+            let leader = self.words.leader(thread);
+            for &returned in self.returns.get(&(view[0], top)).into_iter().flatten() {
+                for &revealed in self.words.revealed(thread, word) {
+                    self.owed_by((view, thread), (leader, revealed, returned), system, targets);
+                }
+            }
+        }
+    }
+
+    fn owed_for(&self, system: &Programs, fact: Fact, view: &[u32], targets: &mut Targets<Return>) {
+        let Some(place) = system.symmetry.place_of(view, fact.thread, fact.word.0) else { return };
+        let top = self.words.word(place, fact.word)[0];
+        for &returned in self.returns.get(&(view[0], top)).into_iter().flatten() {
+            self.owed_by((view, place), (fact.thread, fact.revealed, returned), system, targets);
+        }
+    }
+
+    fn certificate(
+        &self,
+        system: &Programs,
+        views: PackedSet<ViewId>,
+        violated: &[bool],
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Result<Certificate, Stop> {
+        if !self.exact {
+            return certificate(system, &self.words, views, |_, word| WordId(word), violated, workers, budget);
+        }
+        let (words, of_stack) = self.flat_words(system);
+        let word = |thread: ThreadId, stack: u32| of_stack[system.symmetry.leader(thread).index()][stack as usize];
+        certificate(system, &words, views, word, violated, workers, budget)
+    }
+
+    fn trace(
+        system: &Programs,
+        property: usize,
+        initial: &[u32],
+        path: &[PathStep],
+        budget: &mut Budget,
+    ) -> Result<Trace, Stop> {
+        super::follow::trace(system, property, initial, path, budget)
+    }
+
+    fn bytes(&self) -> u64 {
+        let stacks: usize = self.of_stack.iter().map(|words| words.len() * 4).sum();
+        let returns = self.returned.bytes() + self.returns.capacity() * 40 + self.resumed.capacity() * 48;
+        self.words.bytes() + (stacks + returns + self.effects.capacity() * 24) as u64
+    }
+}
+
+impl FrameViews {
+    /// What a return may lead to.
+    fn owed_by(
+        &self,
+        (view, place): (&[u32], ThreadId),
+        key: (ThreadId, WordId, u32),
+        system: &Programs,
+        targets: &mut Targets<Return>,
+    ) {
+        let revealed = key.1;
+        for &(shared, word) in self.resumed.get(&key).into_iter().flatten() {
+            let target = targets.add(view, Return { place, revealed });
+            (target[0], target[place.field()]) = (shared, word.0);
+            system.symmetry.canonicalise_at(target, place);
+        }
+    }
+}
+
+impl Describe<Programs> for FrameViews {
+    fn because(_: &Programs, depth: usize) -> String {
+        match depth {
+            1 => "the views reached are closed under every step".to_owned(),
+            depth => format!("the views reached, of depth {depth}, are closed under every step"),
+        }
+    }
+
+    fn stored(system: &Programs) -> [&'static str; 2] {
+        if system.symmetry.is_trivial() { ["state", "states"] } else { ["orbit of states", "orbits of states"] }
+    }
+
+    fn unmet(depth: usize, open: usize) -> String {
+        let views = match depth {
+            1 => "showing the top of each stack".to_owned(),
+            depth => format!("showing the topmost {depth} frames of each stack"),
+        };
+        let count = match open {
+            1 => "1 view that a return may lead to has not been reached".to_owned(),
+            open => format!("{open} views that returns may lead to have not been reached"),
+        };
+        format!("with views {views}, {count}")
+    }
+
+    fn explain(&self, system: &Programs, view: &[u32], why: Return) -> String {
+        let word = WordId(view[why.place.field()]);
+        let (top, below) = (self.words.word(why.place, word)[0], self.words.word(why.place, why.revealed)[0]);
+        let words = |thread: ThreadId| self.words.word(thread, WordId(view[thread.field()])).to_vec();
+        format!(
+            "at {} thread {} may return from {}; {} may lie below, but no state reached so far shows that",
+            system.show_view(view[0], &Threads::of(view).map(words).collect::<Vec<_>>()),
+            why.place.index() + 1,
+            system.show_frame(top),
+            system.show_frame(below),
+        )
+    }
+
+    fn list<I: Id>(
+        &self,
+        system: &Programs,
+        views: &PackedSet<I>,
+        violating: bool,
+        workers: &Workers,
+        budget: &mut Budget,
+    ) -> Vec<String> {
+        if self.exact {
+            // States are listed by their words, as views of other programs are.
+            let mut words = Self::new(system, self.level());
+            let mut listed = PackedSet::<ViewId>::new(words.fields(system));
+            let all: Vec<_> = views.ids().collect();
+            let _ = words.prepare(system, budget).and_then(|()| {
+                number_rows(views, &all, &mut listed, workers, budget, |row, view| words.view(system, row, view))
+            });
+            return words.list(system, &listed, violating, workers, budget);
+        }
+        let mut listed = Vec::new();
+        let (mut row, mut stopped) = (vec![0; views.width()], false);
+        let word = |thread: ThreadId, row: &[u32]| self.words.word(thread, WordId(row[thread.field()])).to_vec();
+        for view in views.ids() {
+            views.get(view, &mut row);
+            let violates = || (0..system.property_count()).any(|property| self.violates(system, property, &row));
+            if !violating || violates() {
+                system.symmetry.unfold(&row, &mut |row| {
+                    listed.push((row[0], Threads::of(row).map(|thread| word(thread, row)).collect::<Vec<_>>()));
+                });
+            }
+            stopped = budget.pass(16).is_err();
+            if stopped {
+                break;
+            }
+        }
+        let mut shown: Vec<_> = listed.iter().map(|(shared, words)| system.show_view(*shared, words)).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        shown.extend(stopped.then(|| "# a limit was reached: the list is not complete".to_owned()));
+        shown
+    }
+}
+
+/// Frames on top and below.
+pub(super) type Shown = (Symbol, Option<Symbol>);
+
+impl Programs {
+    /// The first stack of a thread, top first with the marker at the end.
+    fn first_word(&self, thread: ThreadId) -> Vec<Symbol> {
+        self.tables.stacks(self.kind_of[thread.index()]).word(self.initial_stack(thread), usize::MAX)
+    }
+
+    /// The topmost frame of a stack, and the one below it.
+    #[inline]
+    pub(super) fn top_two(&self, thread: ThreadId, stack: u32) -> Shown {
+        let stacks = self.tables.stacks(self.kind_of[thread.index()]);
+        let (top, rest) = stacks.split(stack);
+        let below = stacks.split(rest).0;
+        (top, Some(below).filter(|below| !below.is_bottom()))
+    }
+
+    /// Whether a shared row and frames violate a property.
+    pub(super) fn violates(&self, property: usize, shared: u32, shown: impl Iterator<Item = Shown> + Clone) -> bool {
+        if shown.clone().any(|(top, _)| self.is_bad(property, top)) {
+            return true;
+        }
+        let words = |symbol: Symbol| self.tables.frame(symbol);
+        let frames = shown.map(|(top, below)| (!top.is_bottom()).then(|| (words(top), below.map(words))));
+        self.is_deadlock(property)
+            && self.is_stuck(self.tables.shared(shared), &frames.collect::<Vec<_>>(), &mut Machine::default())
+    }
+
+    /// A frame that sleeps, when it has been woken.
+    pub(super) fn awake(&self, symbol: Symbol) -> Option<Vec<u64>> {
+        let frame = (!symbol.is_bottom()).then(|| self.tables.frame(symbol))?;
+        let head = Head(frame[0]);
+        (head.stage() == Stage::Asleep).then(|| {
+            let mut awake = frame.to_vec();
+            awake[0] = head.in_stage(Stage::Running).0;
+            awake
+        })
+    }
+}
