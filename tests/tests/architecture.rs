@@ -191,7 +191,7 @@ fn looks_like_a_path(text: &str) -> bool {
 const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
         "programs",
-        3_000,
+        3_500,
         &[
             "crates/tepui-model/src/program/mod.rs",
             "crates/tepui-model/src/program/property.rs",

@@ -6,6 +6,7 @@
 use fastrand::Rng;
 use tepui::{Options, Reading};
 use tepui_core::Budget;
+use tepui_engines::program::Patience;
 use tepui_engines::program::table::{self, compile};
 use tepui_lang::boolean::{Dialect, print_program, read_program};
 use tepui_lang::pushdown::{print_cpds, read_cpds};
@@ -125,7 +126,7 @@ fn check(text: &str, program: &Program) {
     let again = read(&printed, None);
     assert_eq!(nameless(again), nameless(program.clone()), "{text}\nprinted:\n{printed}");
     let options = table::Options { places: 2, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
-    let model = compile(program, options, &|| false).unwrap().model;
+    let model = compile(program, options, &Patience::default()).unwrap().model;
     let cpds = print_cpds(&model);
     let source = Source::new("compiled", cpds.as_bytes());
     let read = read_cpds(&source, None, None, None).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}\n{cpds}"));

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use tepui::{CLOSURE, CONTEXTS, Cores, Options, Reading, SYMBOLIC};
 use tepui_core::{Budget, Status, Verdict};
+use tepui_engines::program::Patience;
 use tepui_engines::program::retrace::retrace;
 use tepui_engines::program::table::{self, CallReturn, compile};
 use tepui_lang::boolean::{DEADLOCK, Dialect, THREAD_LIMIT, print_program, read_program};
@@ -93,7 +94,7 @@ fn assertion_name(program: &Program, (procedure, position): (usize, usize)) -> S
 fn compare(name: &str, program: &Program, compiling: table::Options, limits: Limits) -> bool {
     let places = compiling.places;
     let found = explore(program, Limits { threads: places, ..limits });
-    let compiled = compile(program, compiling, &|| false).unwrap();
+    let compiled = compile(program, compiling, &Patience::default()).unwrap();
     let model = &compiled.model;
     if model.threads().iter().map(|thread| thread.rules.len()).sum::<usize>() > 4_000 {
         return false;
@@ -271,7 +272,7 @@ fn call_return_relations_differ() {
     let plain = table::Options { places: 1, reduce: true, deadlock: false, keep_dead: false, keep_steps: false };
     let pairs = |call_return: CallReturn| {
         let options = table::Options { keep_dead: call_return.keeps_dead(), ..plain };
-        let compiled = compile(&program, options, &|| false).unwrap();
+        let compiled = compile(&program, options, &Patience::default()).unwrap();
         compiled.call_return(call_return).iter().map(Vec::len).sum::<usize>()
     };
     let [plain, local, live] = [CallReturn::Plain, CallReturn::Local, CallReturn::Live].map(pairs);

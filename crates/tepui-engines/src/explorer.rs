@@ -44,7 +44,7 @@ pub trait Visitor: Sync {
 }
 
 /// States, stored as rows and numbered in the order in which they are found, and the system they belong to.
-pub struct Explorer<S> {
+pub struct Explorer<S: System> {
     /// The system.
     pub system: S,
     /// The states.
@@ -55,6 +55,8 @@ pub struct Explorer<S> {
     pub workers: Workers,
     /// How many images a job had on average when this was seen last.
     branching: usize,
+    /// News that have been admitted, kept for their memory.
+    pool: Vec<S::News>,
 }
 
 /// What one chunk of work brings.
@@ -72,7 +74,7 @@ type Results<'j, J> = (Chunk<'j, J>, Vec<u32>);
 impl<S: System> Explorer<S> {
     /// An explorer that has found nothing yet.
     pub fn new(system: S, workers: Workers) -> Self {
-        Self { states: PackedSet::new(system.fields()), system, images: 0, workers, branching: 1 }
+        Self { states: PackedSet::new(system.fields()), system, images: 0, workers, branching: 1, pool: Vec::new() }
     }
 
     /// Finds the initial state, which gets the number [`StateId::INITIAL`].
@@ -167,7 +169,8 @@ impl<S: System> Explorer<S> {
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let (chunks, batches) = if S::ADMITS { self.admitted(jobs, visitor)? } else { self.taken(jobs, visitor) };
+        let (chunks, batches) =
+            if S::ADMITS { self.admitted(jobs, visitor, budget)? } else { self.taken(jobs, visitor) };
         self.images += batches.iter().map(|batch: &Batch| batch.len() as u64).sum::<u64>();
         let first = self.states.len();
         if !V::VISITS_IMAGES {
@@ -208,10 +211,15 @@ impl<S: System> Explorer<S> {
         &mut self,
         jobs: &'j [V::Job],
         visitor: &V,
+        budget: &mut Budget,
     ) -> Result<(Vec<Chunk<'j, V::Job>>, Vec<Batch>), Stop> {
-        let expanded = self.workers.map(jobs.chunks(self.workers.chunk()).collect(), |jobs| self.expand(jobs, visitor));
+        let count = jobs.len().div_ceil(self.workers.chunk());
+        let mut pool = std::mem::take(&mut self.pool);
+        pool.resize_with(count.max(pool.len()), S::News::default);
+        let chunks = jobs.chunks(self.workers.chunk()).zip(pool.drain(..count)).collect();
+        let expanded = self.workers.map(chunks, |(jobs, news)| self.expand(jobs, visitor, news));
         let (results, mut news): (Vec<_>, Vec<_>) = expanded.into_iter().unzip();
-        self.system.admit(&mut news, &self.workers)?;
+        self.system.admit(&mut news, &self.workers, budget)?;
         let batches = self.states.batches(results.len());
         let results = results.into_iter().zip(&news).zip(batches).collect();
         let width = self.states.width();
@@ -228,10 +236,15 @@ impl<S: System> Explorer<S> {
     }
 
     /// Takes the steps of some jobs; returns the rows that they lead to, and what is new in them.
-    fn expand<'j, V: Visitor>(&self, jobs: &'j [V::Job], visitor: &V) -> (Results<'j, V::Job>, S::News) {
+    fn expand<'j, V: Visitor>(
+        &self,
+        jobs: &'j [V::Job],
+        visitor: &V,
+        mut news: S::News,
+    ) -> (Results<'j, V::Job>, S::News) {
         let (mut row, mut next) = (vec![0; self.states.width()], Vec::with_capacity(self.states.width()));
         let mut chunk = Chunk { jobs, taken: Vec::new(), places: Vec::new() };
-        let (mut rows, mut news) = (Vec::new(), S::News::default());
+        let mut rows = Vec::new();
         for job in jobs {
             let (state, threads) = visitor.job(job);
             self.states.get(state, &mut row);

@@ -59,7 +59,7 @@ struct Context {
     waves: Vec<Vec<Place>>,
 }
 
-struct Walk<'a, S, V> {
+struct Walk<'a, S: System, V> {
     explorer: &'a Explorer<S>,
     is_violation: V,
     contexts: Vec<Context>,

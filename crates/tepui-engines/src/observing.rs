@@ -76,8 +76,12 @@ impl<S: System, A: Describe<S>> System for Observing<S, A> {
         self.system.expand(thread, row, next, news, found)
     }
 
-    fn admit(&mut self, news: &mut [S::News], workers: &Workers) -> Result<(), Stop> {
-        self.system.admit(news, workers)
+    fn admit(&mut self, news: &mut [S::News], workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        self.system.admit(news, workers, budget)
+    }
+
+    fn recycle(news: &mut S::News) {
+        S::recycle(news);
     }
 
     fn settle(&self, news: &S::News, row: &mut [u32], place: ThreadId) -> ThreadId {

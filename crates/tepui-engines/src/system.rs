@@ -76,9 +76,12 @@ pub trait System: Send + Sync {
     }
 
     /// Gives numbers to what is new: in the order of the list, so that they are the same for any number of workers.
-    fn admit(&mut self, _news: &mut [Self::News], _workers: &Workers) -> Result<(), Stop> {
+    fn admit(&mut self, _news: &mut [Self::News], _workers: &Workers, _budget: &mut Budget) -> Result<(), Stop> {
         Ok(())
     }
+
+    /// Forgets news, whose memory is used again.
+    fn recycle(_news: &mut Self::News) {}
 
     /// Makes a row of one that was found, when its news have been admitted, and returns the place of the thread in it.
     fn settle(&self, _news: &Self::News, _row: &mut [u32], place: ThreadId) -> ThreadId {

@@ -171,7 +171,7 @@ pub struct Sequences {
 }
 
 /// The engine.
-pub struct Contexts<S> {
+pub struct Contexts<S: Observed> {
     facts: &'static Facts,
     search: Search<S>,
     sequences: Sequences,

@@ -53,7 +53,7 @@ pub struct Violation {
 }
 
 /// The levels found so far.
-pub struct Search<S> {
+pub struct Search<S: Observed> {
     /// The states, in the order in which they were found.
     pub explorer: Explorer<S>,
     /// The views of all states.

@@ -58,7 +58,7 @@ enum Next {
 }
 
 /// The engine.
-pub struct Delays<S> {
+pub struct Delays<S: Observed> {
     search: Search<S>,
     options: Options,
     next: Next,

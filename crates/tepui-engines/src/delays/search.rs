@@ -118,7 +118,7 @@ pub struct Violation {
 }
 
 /// What is known at the present bounds.
-pub struct Search<S> {
+pub struct Search<S: Observed> {
     /// The states.
     pub explorer: Explorer<S>,
     /// Their views.

@@ -70,7 +70,7 @@ pub fn within<S: Observed>(
     Err(Stop::defect("no way to a violation was found within its bounds"))
 }
 
-struct Walk<'a, S> {
+struct Walk<'a, S: Observed> {
     explorer: &'a Explorer<S>,
     property: usize,
     row: Vec<u32>,

@@ -98,7 +98,8 @@ mod tests {
     fn bits_that_are_left_over_are_used() {
         assert_eq!(fill_up(&[4, 1, 3]), [4, 29, 31]);
         assert_eq!(fill_up(&[4, 20, 20, 20]), [4, 20, 20, 20]);
-        assert_eq!(fill_up(&[1, 30, 31]), [1, 31, 32]);
+        assert_eq!(fill_up(&[1, 30, 31]), [1, 30, 31]);
+        assert_eq!(fill_up(&[1, 1, 3]), [20, 20, 22]);
         assert_eq!(fill_up(&[32, 32, 32]), [32, 32, 32]);
         assert_eq!(lay_out(&fill_up(&[5; 13])).1, lay_out(&[5; 13]).1);
         assert_eq!(fill_up(&[7]), [7]);

@@ -6,20 +6,19 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tepui_model::program::flow::Flow;
-use tepui_model::program::{Action, Expression, Kind, Operator, Procedure, Program, Slot, Variable};
+use tepui_model::program::{Procedure, Program, Slot, Variable};
 
-use super::layout::{Field, Head, Layout, Stage};
+use super::compiler::Compiler;
+use super::layout::{Head, Layout, Stage};
 use super::local_steps::Passed;
 use super::machine::Machine;
 use super::setup::Setup;
+use super::terms::{Term, Var};
 use super::variables::{Kept, Variables};
-use super::{Face, Options, Unsupported};
+use super::{Face, Options, Patience, Unsupported};
 
 /// How many bits of the shared row say something else than values: whether a thread must not be interrupted.
 pub const HELD_BITS: u32 = 1;
-
-/// The most ways to execute a statement.
-const MOST_WAYS: u64 = 1 << 18;
 
 /// A program, made ready.
 #[derive(Debug)]
@@ -30,6 +29,8 @@ pub struct Code {
     pub program: Arc<Program>,
     /// How it was made ready.
     pub options: Options,
+    /// Whether to stop in the middle of a step that has very many results.
+    pub patience: Patience,
     /// The threads from the start; none, if threads are created.
     pub setup: Option<Setup>,
     /// Which values are kept.
@@ -75,6 +76,10 @@ pub struct Instruction {
     pub opens: Vec<Var>,
     /// All of these that decide whether a thread is blocked here: what is enforced before and after it, too.
     pub decisive: Vec<Var>,
+    /// Whether it is executed in one way, and nothing is enforced before or after it.
+    pub plain: bool,
+    /// Whether it changes no other thread.
+    pub alone: bool,
     /// Whether the position lies in an atomic block.
     pub inside: bool,
     /// Whether the statement lies in an atomic block.
@@ -148,104 +153,6 @@ pub struct Store {
 /// An expression that is true or false.
 pub type Condition = Term;
 
-/// A variable: where it lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Var {
-    /// Whether it is a shared one.
-    pub shared: bool,
-    /// Where it lies in the shared row or in the frame.
-    pub field: Field,
-}
-
-impl Var {
-    /// Whether it has no value yet.
-    #[inline]
-    pub fn is_unset(self, shared: &[u64], frame: &[u64]) -> bool {
-        self.field.code(if self.shared { shared } else { frame }) == self.field.unset
-    }
-}
-
-/// An expression.
-#[derive(Clone, Debug)]
-pub enum Term {
-    /// A value.
-    Value(u64),
-    /// One of so many values.
-    Any(u32),
-    /// The value of a variable.
-    Read(Var),
-    /// In a constraint, its new value.
-    New(Var),
-    /// The other truth value.
-    Not(Box<Self>),
-    /// The right operand is looked at if the left one is 1.
-    And(Box<[Self; 2]>),
-    /// The right operand is looked at if the left one is 0.
-    Or(Box<[Self; 2]>),
-    /// The right operand is looked at if the left one is 1.
-    Implies(Box<[Self; 2]>),
-    /// Whether values are equal.
-    Equal(Box<[Self; 2]>),
-    /// Whether they are not.
-    Unequal(Box<[Self; 2]>),
-    /// The second if the first is 1, else the third.
-    Choice(Box<[Self; 3]>),
-    /// 1 if the first is 1, else 0 if the second is 1, else any.
-    Choose(Box<[Self; 2]>),
-}
-
-impl Term {
-    /// Whether there may be several values.
-    fn chooses(&self) -> bool {
-        match self {
-            Self::Value(_) => false,
-            Self::Any(ways) => *ways > 1,
-            Self::Read(variable) | Self::New(variable) => variable.field.may_be_unset(),
-            Self::Not(operand) => operand.chooses(),
-            Self::And(operands) | Self::Or(operands) | Self::Implies(operands) => operands.iter().any(Self::chooses),
-            Self::Equal(operands) | Self::Unequal(operands) => operands.iter().any(Self::chooses),
-            Self::Choice(parts) => parts.iter().any(Self::chooses),
-            Self::Choose(_) => true,
-        }
-    }
-
-    /// Adds the variables that it may read before they have a value.
-    pub(super) fn opens(&self, found: &mut Vec<Var>) {
-        let mut all = |parts: &[Self]| parts.iter().for_each(|part| part.opens(found));
-        match self {
-            Self::Value(_) | Self::Any(_) => {}
-            Self::Read(variable) | Self::New(variable) => {
-                if variable.field.may_be_unset() && !found.contains(variable) {
-                    found.push(*variable);
-                }
-            }
-            Self::Not(operand) => operand.opens(found),
-            Self::And(parts) | Self::Or(parts) | Self::Implies(parts) => all(&**parts),
-            Self::Equal(parts) | Self::Unequal(parts) | Self::Choose(parts) => all(&**parts),
-            Self::Choice(parts) => all(&**parts),
-        }
-    }
-
-    /// At most how many ways there are to evaluate it, apart from variables that have no value yet.
-    fn ways(&self) -> u64 {
-        let all = |parts: &[Self]| parts.iter().fold(1, |ways: u64, part| ways.saturating_mul(part.ways()));
-        match self {
-            Self::Value(_) | Self::Read(_) | Self::New(_) => 1,
-            Self::Any(ways) => u64::from(*ways),
-            Self::Not(operand) => operand.ways(),
-            Self::And(operands) | Self::Or(operands) | Self::Implies(operands) => all(&**operands),
-            Self::Equal(operands) | Self::Unequal(operands) => all(&**operands),
-            Self::Choice(parts) => parts[0].ways().saturating_mul(parts[1].ways().max(parts[2].ways())),
-            Self::Choose(operands) => all(&**operands).saturating_mul(2),
-        }
-    }
-
-    /// Whether it may have both truth values, whatever the variables are.
-    fn is_any(&self) -> bool {
-        matches!(self, Self::Any(2))
-    }
-}
-
 impl Op {
     /// The expressions that it evaluates.
     fn terms(&self) -> Box<dyn Iterator<Item = &Term> + '_> {
@@ -271,7 +178,7 @@ impl Op {
     }
 
     /// Whether there may be several ways to execute it, and how many at most.
-    fn ways(&self) -> (bool, u64) {
+    pub(super) fn ways(&self) -> (bool, u64) {
         let (chooses, ways) = match self {
             Self::Goto(targets) => (targets.len() > 1, targets.len() as u64),
             Self::Lock(variable) => (variable.field.may_be_unset(), 1),
@@ -285,7 +192,7 @@ impl Op {
 
 impl Code {
     /// Makes a program ready.
-    pub fn new(program: &Program, options: Options, face: Face) -> Result<Self, Unsupported> {
+    pub fn new(program: &Program, options: Options, face: Face, patience: Patience) -> Result<Self, Unsupported> {
         let setup = Setup::of(program).filter(|setup| options.reduce || setup.started.is_empty());
         let given = Arc::new(program.clone());
         let mut program = program.clone();
@@ -308,6 +215,7 @@ impl Code {
             given,
             program: Arc::new(program),
             options,
+            patience,
             setup,
             kept,
             shared,
@@ -363,6 +271,8 @@ impl Code {
                 at,
                 next,
                 chooses,
+                plain: !chooses && !self.enforces_around(procedure, &action),
+                alone: !matches!(action, Op::Start { .. } | Op::StartAt(_) | Op::Broadcast),
                 opens,
                 decisive,
                 inside: inside(position),
@@ -375,6 +285,12 @@ impl Code {
         }
         let (parameters, results) = (procedure.parameters, procedure.results.len());
         Ok(ProcedureCode { entry, first, parameters, results, enforced, instructions, layout })
+    }
+
+    /// Whether something is enforced before or after a statement of a procedure.
+    fn enforces_around(&self, procedure: &Procedure, action: &Op) -> bool {
+        let called = if let Op::Call { procedure, .. } = action { Some(*procedure) } else { None };
+        procedure.enforced.is_some() || called.is_some_and(|called| self.program.procedures[called].enforced.is_some())
     }
 
     /// Puts the first frame of a procedure somewhere.
@@ -466,164 +382,4 @@ fn too_many(bits: u64, place: &str, program: &Program, variables: &[Variable]) -
     let widest = variables.iter().max_by_key(size);
     let widest = widest.map_or(String::new(), |widest| format!("; {} takes {} of them", widest.name, size(&widest)));
     Unsupported(format!("the variables {place} take {bits} bits, and {} is the most{widest}", super::layout::MOST_BITS))
-}
-
-/// Makes the statements of a procedure ready.
-#[derive(Clone, Copy)]
-struct Compiler<'a> {
-    code: &'a Code,
-    number: usize,
-    /// Where the thread stands.
-    position: usize,
-    procedure: &'a Procedure,
-    layout: &'a Layout,
-}
-
-impl Compiler<'_> {
-    /// The statement to execute at a position: an atomic block is entered with its first one, if it has one.
-    fn first_of(&self, mut position: usize) -> usize {
-        while let Some(Action::Atomic(block)) = self.procedure.statements.get(position).map(|s| &s.action)
-            && let Some(&first) = block.first()
-        {
-            position = first;
-        }
-        position
-    }
-
-    /// What is done at a position, and whether there may be several ways.
-    fn op(&self, position: usize, next: usize) -> Result<(Op, bool), Unsupported> {
-        let Some(statement) = self.procedure.statements.get(position) else {
-            return Ok((Op::Return(Vec::new()), false));
-        };
-        let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
-        let terms = |expressions: &[Expression]| expressions.iter().map(|e| self.term(e)).collect::<Vec<_>>();
-        let op = match &statement.action {
-            Action::Skip | Action::Atomic(_) => Op::Skip, // An atomic block is empty here.
-            Action::Goto(targets) => Op::Goto(targets.clone()),
-            Action::Assign { targets, values, constraint } => {
-                let stores = targets.iter().zip(values).map(|(target, value)| Store {
-                    target: target.map(|slot| self.variable(slot)),
-                    value: match constraint {
-                        None => self.stored(*target, value, next),
-                        Some(_) => self.term(value),
-                    },
-                });
-                Op::Assign(stores.collect(), constraint.as_ref().map(|constraint| self.term(constraint)))
-            }
-            Action::Assume(condition) | Action::Wait(condition) => Op::Assume(self.term(condition)),
-            Action::Assert(condition) => Op::Assert(self.term(condition)),
-            Action::If(condition, then, otherwise) => {
-                Op::Branch(self.term(condition), first(then, next), first(otherwise, next))
-            }
-            Action::While(condition, body) => Op::Branch(self.term(condition), first(body, position), next),
-            Action::AtomicBegin => Op::Insist(true),
-            Action::AtomicEnd => Op::Insist(false),
-            Action::Lock(slot) => Op::Lock(self.variable(*slot)),
-            Action::Unlock(slot) => {
-                Op::Assign(vec![Store { target: Some(self.variable(*slot)), value: Term::Value(0) }], None)
-            }
-            Action::Call { targets, procedure, arguments } => Op::Call {
-                targets: targets.iter().map(|target| target.map(|slot| self.variable(slot))).collect(),
-                procedure: *procedure,
-                arguments: self.arguments(*procedure, arguments),
-            },
-            Action::Return(values) => Op::Return(terms(values)),
-            Action::Start { procedure, arguments, count } => {
-                Op::Start { procedure: *procedure, arguments: self.arguments(*procedure, arguments), count: *count }
-            }
-            Action::StartAt(to) => Op::StartAt(*to),
-            Action::EndThread => Op::EndThread,
-            Action::Sleep => Op::Sleep,
-            Action::Broadcast => Op::Broadcast,
-            Action::Dead(slots) => {
-                let stores = slots.iter().map(|&slot| Store {
-                    target: Some(self.variable(slot)),
-                    value: self.stored(Some(slot), &Expression::Any(self.kind(slot)), next),
-                });
-                Op::Assign(stores.collect(), None)
-            }
-        };
-        let (chooses, ways) = op.ways();
-        match ways > MOST_WAYS {
-            true => Err(Unsupported(format!("line {} can be executed in more than {MOST_WAYS} ways", statement.line))),
-            false => Ok((op, chooses)),
-        }
-    }
-
-    fn kind(&self, slot: Slot) -> Kind {
-        match slot {
-            Slot::Shared(number) => self.code.program.shared[number].kind,
-            Slot::Local(number) => self.procedure.locals[number].kind,
-        }
-    }
-
-    fn variable(&self, slot: Slot) -> Var {
-        match slot {
-            Slot::Shared(number) => Var { shared: true, field: self.code.shared.fields[number] },
-            Slot::Local(number) => Var { shared: false, field: self.layout.fields[number] },
-        }
-    }
-
-    /// A value that is stored. Where it is not kept it is not even looked at.
-    fn stored(&self, target: Option<Slot>, value: &Expression, next: usize) -> Term {
-        let kept = target.is_some_and(|slot| self.keeps(self.number, next, slot));
-        if kept { self.term(value) } else { Term::Value(0) }
-    }
-
-    /// The values of parameters, as far as they are kept.
-    fn arguments(&self, called: usize, arguments: &[Expression]) -> Vec<Term> {
-        let procedure = &self.code.program.procedures[called];
-        let entry = procedure.body.first().copied().unwrap_or(procedure.statements.len());
-        let term = |(number, argument): (usize, &Expression)| match self.keeps(called, entry, Slot::Local(number)) {
-            true => self.term(argument),
-            false => Term::Value(0),
-        };
-        arguments.iter().enumerate().map(term).collect()
-    }
-
-    fn keeps(&self, procedure: usize, position: usize, slot: Slot) -> bool {
-        match slot {
-            Slot::Shared(number) => self.code.kept.shared.contains(number),
-            Slot::Local(number) => self.code.kept.at[procedure][position].contains(number),
-        }
-    }
-
-    /// The value of a variable; where it is not kept, it may be any.
-    fn read(&self, slot: Slot) -> Term {
-        match self.keeps(self.number, self.position, slot) {
-            true => Term::Read(self.variable(slot)),
-            false => Term::Any(self.code.program.values(self.kind(slot))),
-        }
-    }
-
-    fn term(&self, expression: &Expression) -> Term {
-        let two = |left: &Expression, right: &Expression| Box::new([self.term(left), self.term(right)]);
-        match expression {
-            Expression::Value(value, _) => Term::Value(u64::from(*value)),
-            Expression::Any(kind) => Term::Any(self.code.program.values(*kind)),
-            Expression::Read(slot) => self.read(*slot),
-            Expression::New(slot) => Term::New(self.variable(*slot)),
-            Expression::Not(operand) => match self.term(operand) {
-                any if any.is_any() => any,
-                operand => Term::Not(Box::new(operand)),
-            },
-            Expression::Binary(operator, left, right) => {
-                let operands = two(left, right);
-                let constant = operands.iter().all(|operand| matches!(operand, Term::Any(2)));
-                match operator {
-                    // What has any value in each way has any value.
-                    _ if constant => Term::Any(2),
-                    Operator::And => Term::And(operands),
-                    Operator::Or => Term::Or(operands),
-                    Operator::Implies => Term::Implies(operands),
-                    Operator::Equal => Term::Equal(operands),
-                    Operator::Xor | Operator::Unequal => Term::Unequal(operands),
-                }
-            }
-            Expression::Choice(condition, then, otherwise) => {
-                Term::Choice(Box::new([self.term(condition), self.term(then), self.term(otherwise)]))
-            }
-            Expression::Choose(positive, negative) => Term::Choose(two(positive, negative)),
-        }
-    }
 }

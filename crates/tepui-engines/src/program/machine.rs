@@ -11,8 +11,9 @@
 //! their value. Nobody can tell a value that was not read from one that was not chosen, so nothing is lost, and nothing is
 //! enumerated that nobody reads.
 
-use super::code::{Code, Op, Store, Term, Var};
+use super::code::{Code, Op, Store};
 use super::layout::{Head, Stage};
+use super::terms::{Term, Var};
 
 /// Which way to take wherever there are several.
 #[derive(Clone, Debug, Default)]
@@ -96,8 +97,10 @@ pub struct Machine {
     pub choices: Choices,
     /// A variable that was read although it has no value: then the outcome means nothing.
     pub needs: Option<Var>,
-    /// Whether a section had more points than can be told apart, so that steps are missing.
-    pub overflow: bool,
+    /// How many ways to execute statements there were.
+    pub executed: u32,
+    /// Whether it was stopped, so that steps are missing.
+    pub stopped: bool,
     /// In a constraint, the shared row and the frame as they were.
     old: Option<Box<(Vec<u64>, Vec<u64>)>>,
 }
@@ -106,10 +109,8 @@ impl Machine {
     /// Gets a shared row and a frame.
     #[inline]
     pub fn load(&mut self, shared: &[u64], frame: &[u64]) {
-        self.shared.clear();
-        self.shared.extend_from_slice(shared);
-        self.frame.clear();
-        self.frame.extend_from_slice(frame);
+        copy(&mut self.shared, shared);
+        copy(&mut self.frame, frame);
     }
 
     /// Where the frame stands.
@@ -218,6 +219,19 @@ impl Machine {
         let holds = constraint.is_none_or(|constraint| self.holds(constraint));
         self.old = None;
         holds
+    }
+}
+
+/// Makes a row the same as another. Most rows are of one or two words, and a call would cost more than that.
+#[inline]
+pub(super) fn copy(to: &mut Vec<u64>, from: &[u64]) {
+    match (to.as_mut_slice(), from) {
+        ([to], [from]) => *to = *from,
+        ([to, next], [from, after]) => (*to, *next) = (*from, *after),
+        _ => {
+            to.clear();
+            to.extend_from_slice(from);
+        }
     }
 }
 

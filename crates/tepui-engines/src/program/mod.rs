@@ -8,8 +8,11 @@
 //! [`table`] turns a program into a pushdown system, with rules for all that may happen; [`retrace`] follows what engines
 //! find there on the interpreter.
 
+pub(crate) mod cache;
 pub mod certificate;
 pub mod code;
+mod compiler;
+mod describe;
 pub mod follow;
 pub mod layout;
 pub mod local_steps;
@@ -20,9 +23,15 @@ pub mod steps;
 pub mod system;
 pub mod table;
 pub mod tables;
+pub mod terms;
 pub mod variables;
 pub mod views;
+mod violations;
 pub mod word_rows;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tepui_core::Budget;
 
 /// How a program is made ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +57,43 @@ impl Default for Options {
 /// Why a program is not made ready: it has something that is more than can be dealt with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported(pub String);
+
+/// Whether to stop, which is asked from time to time.
+#[derive(Clone)]
+pub struct Patience(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Patience {
+    /// One that ends when it is said.
+    pub fn until(ends: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ends))
+    }
+
+    /// One that ends when a limit is reached; each time it is asked, so much work has been done.
+    pub fn of(budget: &Budget, work: u64) -> Self {
+        let budget = Mutex::new(budget.clone());
+        Self::until(move || {
+            let mut budget = budget.lock().unwrap_or_else(PoisonError::into_inner);
+            budget.spend(work).and_then(|()| budget.look()).is_err()
+        })
+    }
+
+    /// Whether it has ended.
+    pub fn ends(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::until(|| false)
+    }
+}
+
+impl std::fmt::Debug for Patience {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Patience")
+    }
+}
 
 /// As what the steps of a program are asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

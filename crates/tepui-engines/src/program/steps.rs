@@ -10,9 +10,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::code::{Code, Op, Term, Var};
+use super::code::{Code, Op};
 use super::layout::{Head, Stage};
 use super::machine::{Choices, Machine, Outcome};
+use super::terms::{Term, Var};
 
 /// After how many statements of an atomic section loops are looked for.
 const LONG: usize = 64;
@@ -20,8 +21,8 @@ const LONG: usize = 64;
 /// The bit of the shared row that says whether a thread must not be interrupted.
 const HELD: u64 = 1;
 
-/// The most points of a section that are told apart.
-const MOST_POINTS: usize = 1 << 22;
+/// After how many ways to execute a statement it is asked whether to stop.
+const LOOK_EVERY: u32 = 1 << 12;
 
 /// The shared row and the frame of a point of a section.
 type Point = (Vec<u64>, Vec<u64>);
@@ -68,15 +69,22 @@ impl Code {
         machine: &mut Machine,
         found: &mut dyn FnMut(&mut Machine, Outcome),
     ) {
-        if self.has_turn(shared, Head(frame[0])) {
-            self.ways(shared, frame, machine, &mut |machine, outcome| {
-                if outcome == Outcome::Fails {
-                    // Nothing changes, not even what was read for the first time.
-                    machine.shared.copy_from_slice(shared);
-                }
-                self.complete(machine, outcome, found);
-            });
+        let head = Head(frame[0]);
+        if !self.has_turn(shared, head) {
+            return;
         }
+        if self.instruction(head).plain {
+            machine.load(shared, frame);
+            let outcome = self.execute(machine);
+            return self.complete(machine, outcome, found);
+        }
+        self.ways(shared, frame, machine, &mut |machine, outcome| {
+            if outcome == Outcome::Fails {
+                // Nothing changes, not even what was read for the first time.
+                machine.shared.copy_from_slice(shared);
+            }
+            self.complete(machine, outcome, found);
+        });
     }
 
     /// All ways to execute the statement at a frame, whoever has the turn, and nothing after it.
@@ -114,7 +122,7 @@ impl Code {
                 machine.load(&shared, &frame);
                 let outcome = self.execute(machine);
                 self.allowed(machine, outcome, found);
-                if !machine.choices.advance() {
+                if !machine.choices.advance() || self.loses_patience(machine) {
                     break;
                 }
             }
@@ -137,6 +145,13 @@ impl Code {
                 return machine.needs.take();
             }
         }
+    }
+
+    /// Whether to stop, which is asked once in a while. Then steps are missing, and whoever asked for them looks.
+    fn loses_patience(&self, machine: &mut Machine) -> bool {
+        machine.executed += 1;
+        machine.stopped |= machine.executed.is_multiple_of(LOOK_EVERY) && self.patience.ends();
+        machine.stopped
     }
 
     fn allowed(&self, machine: &mut Machine, outcome: Outcome, found: &mut dyn FnMut(&mut Machine, Outcome)) {
@@ -264,8 +279,7 @@ impl Code {
             if !seen.insert(point.clone()) {
                 continue;
             }
-            if seen.len() > MOST_POINTS {
-                machine.overflow = true; // Whoever asked looks.
+            if machine.stopped {
                 break;
             }
             machine.load(&point.0, &point.1);

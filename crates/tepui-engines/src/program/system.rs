@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use tepui_core::Stop;
-use tepui_model::program::{Action, Goal, Property};
+use tepui_core::{Budget, Limit, Stop};
+use tepui_model::program::{Action, Property};
 use tepui_model::pushdown::Symbol;
 
+use super::cache::Results;
 use super::code::{Code, Op};
 use super::layout::{Head, Stage};
-use super::local_steps::stands;
 use super::machine::{Machine, Outcome};
 use super::tables::{News, Tables};
 use crate::ids::{ThreadId, Threads};
@@ -170,30 +170,6 @@ impl Programs {
     /// How many properties there are.
     pub fn property_count(&self) -> usize {
         self.properties.len() + usize::from(self.limited)
-    }
-
-    /// Whether a thread with a frame on top violates a property by that alone.
-    pub fn is_bad(&self, property: usize, symbol: Symbol) -> bool {
-        if symbol.is_bottom() {
-            return false;
-        }
-        let head = Head(self.tables.frame(symbol)[0]);
-        let Some(property) = self.properties.get(property) else { return head.stage() == Stage::Full };
-        let stands = |procedure: usize, position: usize| {
-            head.procedure() == procedure && stands(&self.code.program.procedures[procedure], head.position(), position)
-        };
-        property.never.iter().any(|goal| match *goal {
-            Goal::Failure(procedure, position) => head.stage() == Stage::Failed && stands(procedure, position),
-            Goal::Reached(procedure, position) => {
-                matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
-            }
-            Goal::Deadlock => false,
-        })
-    }
-
-    /// Whether a property is that threads can move.
-    pub fn is_deadlock(&self, property: usize) -> bool {
-        self.properties.get(property).is_some_and(|property| property.never.contains(&Goal::Deadlock))
     }
 
     /// The stack and the kind of a thread in a row.
@@ -360,29 +336,6 @@ impl Programs {
         rows.iter().for_each(|row| found(row, thread));
     }
 
-    /// Whether a thread can take a step, given the frame on top and the one below.
-    pub fn is_enabled(&self, shared: &[u64], frame: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
-        let mut enabled = false;
-        let mut returned: Vec<(Vec<u64>, Vec<u64>, bool)> = Vec::new();
-        if !self.code.has_turn(shared, Head(frame[0])) {
-            return false;
-        }
-        self.code.ways(shared, frame, machine, &mut |machine, outcome| match outcome {
-            Outcome::Returns => {
-                returned.push((machine.shared.clone(), machine.values.clone(), machine.head().insists()));
-            }
-            _ => enabled = true,
-        });
-        enabled
-            || returned.iter().any(|(shared, values, insists)| {
-                let mut accepted = false;
-                below.into_iter().for_each(|below| {
-                    self.code.returns(shared, below, (values, *insists), machine, &mut |_| accepted = true);
-                });
-                accepted
-            })
-    }
-
     /// The rows that a thread leads to, as they are; those with something that has no number are left out.
     pub fn real_steps(&self, thread: ThreadId, row: &[u32], found: &mut dyn FnMut(&[u32])) {
         let (_, top, _) = self.split(row, thread);
@@ -420,44 +373,6 @@ impl Programs {
             outcome => self.moved((row, thread), outcome, machine, news, next, found),
         });
         news.machine = machine;
-    }
-
-    /// Whether no thread can move and one has not ended: for some values of variables that have none yet, the same for all
-    /// threads. `frames` are, for each thread, its frame on top and the one below it.
-    pub fn is_stuck(&self, shared: &[u64], frames: &[Option<(&[u64], Option<&[u64]>)>], machine: &mut Machine) -> bool {
-        let ready = frames.iter().flatten().filter(|(top, _)| self.code.has_turn(shared, Head(top[0])));
-        let ready: Vec<_> = ready.collect();
-        // One that has failed could go on failing.
-        let failed = |(top, _): &(&[u64], _)| matches!(Head(top[0]).stage(), Stage::Failed | Stage::Full);
-        if frames.iter().all(Option::is_none) || frames.iter().flatten().any(failed) {
-            return false;
-        }
-        let mut open: Vec<_> = ready
-            .iter()
-            .flat_map(|(top, below)| {
-                let own = self.code.instruction(Head(top[0])).decisive.iter().copied();
-                own.chain(below.iter().flat_map(|below| self.code.enforced_opens(Head(below[0]))))
-            })
-            .filter(|variable| variable.shared && variable.is_unset(shared, &[]))
-            .collect();
-        open.dedup();
-        let mut stuck = false;
-        super::steps::settle(&open, &mut shared.to_vec(), &mut Vec::new(), &mut |shared, _| {
-            stuck = stuck || ready.iter().all(|(top, below)| self.may_be_blocked(shared, top, *below, machine));
-        });
-        stuck
-    }
-
-    /// Whether a thread cannot move, for some values of its own variables that have none yet.
-    fn may_be_blocked(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
-        let mut blocked = false;
-        self.code.settle(shared, top, &mut |shared, top| match below {
-            Some(below) => self.code.settle_enforced(shared, below, &mut |shared, below| {
-                blocked = blocked || !self.is_enabled(shared, top, Some(below), machine);
-            }),
-            None => blocked = blocked || !self.is_enabled(shared, top, None, machine),
-        });
-        blocked
     }
 
     /// Whether a frame may return.
@@ -514,17 +429,38 @@ impl System for Programs {
         if top.is_bottom() || self.symmetry.repeats(row, thread) {
             return false;
         }
-        let mut enabled = false;
+        let key = (row[0], row[thread.field()], self.kind_of[thread.index()] as u32);
+        if let Some(results) = news.cache.get(key) {
+            for &(shared, stack) in results.all() {
+                next.clear();
+                next.extend_from_slice(row);
+                (next[0], next[thread.field()]) = (shared, stack);
+                found(next, thread);
+            }
+            return !results.all().is_empty();
+        }
+        let (mut results, mut known, mut enabled) = (Results::none(), true, false);
         self.take(top, (row, thread), next, news, &mut |row, place| {
             enabled = true;
+            let result = [row[0], row[thread.field()]];
+            known &= !News::is_new(&result);
+            results.push((result[0], result[1]));
             found(row, place);
         });
+        if known && self.code.instruction(Head(self.tables.frame(top)[0])).alone {
+            news.cache.put(key, results);
+        }
         enabled
     }
 
-    fn admit(&mut self, news: &mut [News], workers: &Workers) -> Result<(), Stop> {
-        if news.iter().any(|news| news.machine.overflow) {
-            return Err(Stop::GaveUp("an atomic section passes too many states".to_owned()));
+    fn recycle(news: &mut News) {
+        news.clear();
+    }
+
+    fn admit(&mut self, news: &mut [News], workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
+        if news.iter().any(|news| news.machine.stopped) {
+            budget.look()?;
+            return Err(Stop::Limit(Limit::Interrupt));
         }
         self.tables.admit(news, workers);
         self.note_frames();

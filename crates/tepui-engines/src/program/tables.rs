@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::Symbol;
 
+use super::cache::Cache;
 use super::machine::Machine;
 use super::word_rows::WordRows;
 use crate::ids::{Id, SharedId};
@@ -32,6 +33,8 @@ pub struct Tables {
 pub struct News {
     /// What computes the steps.
     pub machine: Machine,
+    /// What was computed last.
+    pub(super) cache: Cache,
     shared: WordRows,
     frames: WordRows,
     /// The kind, the symbol on top and the rest.
@@ -194,6 +197,17 @@ impl News {
     /// The symbol of a frame that may have been provisional.
     pub fn frame(&self, symbol: Symbol) -> Symbol {
         Symbol(self.numbers.frame(symbol.0))
+    }
+
+    /// Forgets what was new.
+    pub fn clear(&mut self) {
+        self.shared.clear();
+        self.frames.clear();
+        self.stacks.clear();
+        self.found.clear();
+        self.numbers.shared.clear();
+        self.numbers.frames.clear();
+        self.numbers.stacks.clear();
     }
 
     /// Puts the numbers into a row that they have been given.

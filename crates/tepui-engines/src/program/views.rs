@@ -17,14 +17,13 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::certificate::certificate;
-use super::layout::{Head, Stage};
+use super::layout::Head;
 use super::machine::{Machine, Outcome};
 use super::system::Programs;
 use super::tables::News;
 use super::word_rows::WordRows;
-use crate::abstraction::{Abstraction, Describe, Key};
-use crate::explorer::number_rows;
-use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
+use crate::abstraction::{Abstraction, Key};
+use crate::ids::{ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::pushdown::words::{Fact, Words};
@@ -33,11 +32,11 @@ use crate::workers::Workers;
 
 /// Views that show the topmost frames of stacks, as many as the level says.
 pub struct FrameViews {
-    words: Words,
+    pub(super) words: Words,
     /// For each thread that speaks for others and each stack, the number of the stack's word.
     of_stack: Vec<Vec<WordId>>,
     /// Whether cells of views are stacks instead of words, because no thread ever calls a procedure.
-    exact: bool,
+    pub(super) exact: bool,
     /// What threads have been seen to do to words.
     effects: FxHashSet<(ThreadId, WordId, Effect)>,
     /// What procedures return: the shared row, whether the thread insists, and the values.
@@ -59,8 +58,8 @@ enum Effect {
 /// A return that owes a view: the place of the thread, and the word that would come to light.
 #[derive(Clone, Copy, Debug)]
 pub struct Return {
-    place: ThreadId,
-    revealed: WordId,
+    pub(super) place: ThreadId,
+    pub(super) revealed: WordId,
 }
 
 /// What is looked for: whether deadlocks are.
@@ -517,125 +516,5 @@ impl FrameViews {
             (target[0], target[place.field()]) = (shared, word.0);
             system.symmetry.canonicalise_at(target, place);
         }
-    }
-}
-
-impl Describe<Programs> for FrameViews {
-    fn because(_: &Programs, depth: usize) -> String {
-        match depth {
-            1 => "the views reached are closed under every step".to_owned(),
-            depth => format!("the views reached, of depth {depth}, are closed under every step"),
-        }
-    }
-
-    fn stored(system: &Programs) -> [&'static str; 2] {
-        if system.symmetry.is_trivial() { ["state", "states"] } else { ["orbit of states", "orbits of states"] }
-    }
-
-    fn unmet(depth: usize, open: usize) -> String {
-        let views = match depth {
-            1 => "showing the top of each stack".to_owned(),
-            depth => format!("showing the topmost {depth} frames of each stack"),
-        };
-        let count = match open {
-            1 => "1 view that a return may lead to has not been reached".to_owned(),
-            open => format!("{open} views that returns may lead to have not been reached"),
-        };
-        format!("with views {views}, {count}")
-    }
-
-    fn explain(&self, system: &Programs, view: &[u32], why: Return) -> String {
-        let word = WordId(view[why.place.field()]);
-        let (top, below) = (self.words.word(why.place, word)[0], self.words.word(why.place, why.revealed)[0]);
-        let words = |thread: ThreadId| self.words.word(thread, WordId(view[thread.field()])).to_vec();
-        format!(
-            "at {} thread {} may return from {}; {} may lie below, but no state reached so far shows that",
-            system.show_view(view[0], &Threads::of(view).map(words).collect::<Vec<_>>()),
-            why.place.index() + 1,
-            system.show_frame(top),
-            system.show_frame(below),
-        )
-    }
-
-    fn list<I: Id>(
-        &self,
-        system: &Programs,
-        views: &PackedSet<I>,
-        violating: bool,
-        workers: &Workers,
-        budget: &mut Budget,
-    ) -> Vec<String> {
-        if self.exact {
-            // States are listed by their words, as views of other programs are.
-            let mut words = Self::new(system, self.level());
-            let mut listed = PackedSet::<ViewId>::new(words.fields(system));
-            let all: Vec<_> = views.ids().collect();
-            let _ = words.prepare(system, budget).and_then(|()| {
-                number_rows(views, &all, &mut listed, workers, budget, |row, view| words.view(system, row, view))
-            });
-            return words.list(system, &listed, violating, workers, budget);
-        }
-        let mut listed = Vec::new();
-        let (mut row, mut stopped) = (vec![0; views.width()], false);
-        let word = |thread: ThreadId, row: &[u32]| self.words.word(thread, WordId(row[thread.field()])).to_vec();
-        for view in views.ids() {
-            views.get(view, &mut row);
-            let violates = || (0..system.property_count()).any(|property| self.violates(system, property, &row));
-            if !violating || violates() {
-                system.symmetry.unfold(&row, &mut |row| {
-                    listed.push((row[0], Threads::of(row).map(|thread| word(thread, row)).collect::<Vec<_>>()));
-                });
-            }
-            stopped = budget.pass(16).is_err();
-            if stopped {
-                break;
-            }
-        }
-        let mut shown: Vec<_> = listed.iter().map(|(shared, words)| system.show_view(*shared, words)).collect();
-        shown.sort_unstable();
-        shown.dedup();
-        shown.extend(stopped.then(|| "# a limit was reached: the list is not complete".to_owned()));
-        shown
-    }
-}
-
-/// Frames on top and below.
-pub(super) type Shown = (Symbol, Option<Symbol>);
-
-impl Programs {
-    /// The first stack of a thread, top first with the marker at the end.
-    fn first_word(&self, thread: ThreadId) -> Vec<Symbol> {
-        self.tables.stacks(self.kind_of[thread.index()]).word(self.initial_stack(thread), usize::MAX)
-    }
-
-    /// The topmost frame of a stack, and the one below it.
-    #[inline]
-    pub(super) fn top_two(&self, thread: ThreadId, stack: u32) -> Shown {
-        let stacks = self.tables.stacks(self.kind_of[thread.index()]);
-        let (top, rest) = stacks.split(stack);
-        let below = stacks.split(rest).0;
-        (top, Some(below).filter(|below| !below.is_bottom()))
-    }
-
-    /// Whether a shared row and frames violate a property.
-    pub(super) fn violates(&self, property: usize, shared: u32, shown: impl Iterator<Item = Shown> + Clone) -> bool {
-        if shown.clone().any(|(top, _)| self.is_bad(property, top)) {
-            return true;
-        }
-        let words = |symbol: Symbol| self.tables.frame(symbol);
-        let frames = shown.map(|(top, below)| (!top.is_bottom()).then(|| (words(top), below.map(words))));
-        self.is_deadlock(property)
-            && self.is_stuck(self.tables.shared(shared), &frames.collect::<Vec<_>>(), &mut Machine::default())
-    }
-
-    /// A frame that sleeps, when it has been woken.
-    pub(super) fn awake(&self, symbol: Symbol) -> Option<Vec<u64>> {
-        let frame = (!symbol.is_bottom()).then(|| self.tables.frame(symbol))?;
-        let head = Head(frame[0]);
-        (head.stage() == Stage::Asleep).then(|| {
-            let mut awake = frame.to_vec();
-            awake[0] = head.in_stage(Stage::Running).0;
-            awake
-        })
     }
 }

@@ -20,10 +20,12 @@
 //! is found for a frame with forgotten values contains what is found for each frame that agrees with it. [`Keep`] says which
 //! values are known afterwards.
 
+mod expressions;
 mod values;
 
-use super::{Action, Block, Expression, Kind, Operator, Place, Program, Slot};
-use values::{apply, chosen, decided, product, put, stored};
+use super::{Action, Block, Expression, Kind, Place, Program, Slot};
+use expressions::Scope;
+use values::{forgotten, product, put, stored};
 
 /// The value of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -369,79 +371,6 @@ impl<'p> Runner<'p> {
     fn every(&self, kind: Kind) -> Vec<u32> {
         (0..self.program.values(kind)).collect()
     }
-
-    fn read(&self, slot: Slot, procedure: usize, shared: &[Value], locals: &[Value]) -> Reading<Vec<u32>> {
-        let value = match slot {
-            Slot::Shared(number) => shared[number],
-            Slot::Local(number) => locals[number],
-        };
-        match value {
-            Value::Known(value) => Ok(vec![value]),
-            Value::Forgotten => Ok(self.every(self.program.variable(procedure, slot).kind)),
-            Value::Unset => Err(slot),
-        }
-    }
-
-    /// The values that an expression may have.
-    fn values(&self, expression: &Expression, scope: &Scope<'_>) -> Reading<Vec<u32>> {
-        let values = |expression: &Expression| self.values(expression, scope);
-        let mut found: Vec<u32> = match expression {
-            Expression::Value(value, _) => vec![*value],
-            Expression::Any(kind) => self.every(*kind),
-            Expression::Read(slot) => self.read(*slot, scope.procedure, scope.shared, scope.locals)?,
-            Expression::New(slot) => {
-                let (shared, locals) = scope.new.unwrap_or((scope.shared, scope.locals));
-                self.read(*slot, scope.procedure, shared, locals)?
-            }
-            Expression::Not(operand) => values(operand)?.into_iter().map(|value| 1 - value).collect(),
-            Expression::Binary(operator, left, right) => {
-                let left = values(left)?;
-                // The right operand is looked at if some value of the left one leaves something open.
-                let right = if left.iter().all(|&left| decided(*operator, left)) { vec![0] } else { values(right)? };
-                let pairs = left.iter().flat_map(|&left| right.iter().map(move |&right| (left, right)));
-                pairs.map(|(left, right)| u32::from(apply(*operator, left, right))).collect()
-            }
-            Expression::Choice(condition, then, otherwise) => {
-                let branches = values(condition)?.into_iter().map(|value| if value == 1 { then } else { otherwise });
-                branches.map(|branch| values(branch)).collect::<Reading<Vec<_>>>()?.concat()
-            }
-            Expression::Choose(positive, negative) => {
-                let positive = values(positive)?;
-                let negative = if positive == [1] { vec![0] } else { values(negative)? };
-                let pairs = positive.iter().flat_map(|&one| negative.iter().map(move |&other| (one, other)));
-                pairs.flat_map(|pair| chosen(pair).iter().copied()).collect()
-            }
-        };
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
-    }
-}
-
-/// The effect without the values that are not kept.
-fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
-    match &mut effect {
-        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
-        Effect::Call { caller, callee } => {
-            keep.forget(caller);
-            keep.forget(callee);
-        }
-        Effect::Start { next, started } => {
-            keep.forget(next);
-            started.iter_mut().for_each(|frame| keep.forget(frame));
-        }
-        Effect::Return(_) | Effect::End | Effect::Fail => {}
-    }
-    effect
-}
-
-/// Where variables have their values.
-#[derive(Clone, Copy)]
-struct Scope<'s> {
-    procedure: usize,
-    shared: &'s [Value],
-    locals: &'s [Value],
-    new: Option<(&'s [Value], &'s [Value])>,
 }
 
 /// One step of a frame.

@@ -3,9 +3,9 @@
 use tepui_model::program::Program;
 
 use super::{Options, Uncompiled};
-use crate::program::Face;
 use crate::program::code::Code;
 use crate::program::local_steps::Passed;
+use crate::program::{Face, Patience};
 
 /// What is said of a program as a whole, and of each statement.
 pub struct Explained {
@@ -16,7 +16,8 @@ pub struct Explained {
 
 /// Remarks on a program: which threads there are, which variables are kept where, which steps are not seen.
 pub fn explain(program: &Program, options: Options) -> Result<Explained, Uncompiled> {
-    let code = Code::new(program, options, Face::Composed).map_err(|why| Uncompiled::Unsupported(why.0))?;
+    let code = Code::new(program, options, Face::Composed, Patience::default())
+        .map_err(|why| Uncompiled::Unsupported(why.0))?;
     let mut head: Vec<String> = Vec::new();
     let setup = &code.setup;
     head.push(match setup {

@@ -38,10 +38,12 @@ pub use super::retrace::Frame;
 pub use call_return::CallReturn;
 pub use explain::{Explained, explain};
 pub use legend::{Legend, Meaning, Phase};
+pub use pairs::LOOK_EVERY;
 pub(super) use raw::tells_always;
 pub use tepui_model::program::THREAD_LIMIT;
 
 pub use super::Options;
+use super::Patience;
 use super::setup::Setup;
 use pairs::Exploration;
 use raw::Steps;
@@ -146,13 +148,10 @@ pub struct Compiled {
 /// [`THREAD_LIMIT`] is violated. Each assertion is a property, and so is each label that must not be reached.
 ///
 /// From time to time it is asked whether to stop.
-pub fn compile(program: &Program, options: Options, stop: &dyn Fn() -> bool) -> Result<Compiled, Uncompiled> {
-    let steps = Steps::new(program, options)?;
-    let compiled = Exploration::new(&steps)?.run(stop)?;
-    match steps.overflows() {
-        true => Err(Uncompiled::TooLarge("an atomic section passes too many states".to_owned())),
-        false => Ok(compiled),
-    }
+pub fn compile(program: &Program, options: Options, patience: &Patience) -> Result<Compiled, Uncompiled> {
+    let steps = Steps::new(program, options, patience)?;
+    let compiled = Exploration::new(&steps)?.run(patience)?;
+    if steps.is_stopped() { Err(Uncompiled::Stopped) } else { Ok(compiled) }
 }
 
 /// Whether threads are created while others run, so that their number is a bound.

@@ -6,6 +6,7 @@ use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
 use super::raw::Steps;
 use super::{Compiled, Doing, Effect, Global, Mode, Point, Setup, Uncompiled};
+use crate::program::Patience;
 use crate::program::layout::Stage;
 
 /// The most rules of a model.
@@ -14,8 +15,8 @@ const MOST_RULES: usize = 20_000_000;
 /// The most threads.
 const MOST_THREADS: usize = 1_000;
 
-/// After how many steps limits are looked at.
-const LOOK_EVERY: usize = 4_096;
+/// After how many steps it is asked whether to stop.
+pub const LOOK_EVERY: usize = 4_096;
 
 /// Which pairs of shared states and points may occur, and the rules for them.
 pub(super) struct Exploration<'s> {
@@ -147,7 +148,7 @@ impl<'s> Exploration<'s> {
         Ok(())
     }
 
-    pub(super) fn run(mut self, stop: &dyn Fn() -> bool) -> Result<Compiled, Uncompiled> {
+    pub(super) fn run(mut self, patience: &Patience) -> Result<Compiled, Uncompiled> {
         for kind in 0..self.kinds.len() {
             if self.kinds[kind].count > 0 {
                 self.add(kind, 0, self.kinds[kind].first);
@@ -161,7 +162,7 @@ impl<'s> Exploration<'s> {
                 if self.kinds.iter().map(|threads| threads.rules.len()).sum::<usize>() > MOST_RULES {
                     return Err(Uncompiled::TooLarge(format!("the program's model has more than {MOST_RULES} rules")));
                 }
-                if stop() {
+                if patience.ends() || self.steps.is_stopped() {
                     return Err(Uncompiled::Stopped);
                 }
             }

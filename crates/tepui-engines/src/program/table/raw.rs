@@ -9,7 +9,7 @@ use crate::program::code::Code;
 use crate::program::layout::{Head, Stage};
 use crate::program::machine::{Machine, Outcome};
 use crate::program::word_rows::WordRows;
-use crate::program::{Face, Options};
+use crate::program::{Face, Options, Patience};
 use tepui_model::program::Program;
 
 /// The steps of single threads.
@@ -30,8 +30,9 @@ pub(super) struct Tables {
 }
 
 impl Steps {
-    pub(super) fn new(program: &Program, options: Options) -> Result<Self, Uncompiled> {
-        let code = Code::new(program, options, Face::Raw).map_err(|why| Uncompiled::Unsupported(why.0))?;
+    pub(super) fn new(program: &Program, options: Options, patience: &Patience) -> Result<Self, Uncompiled> {
+        let code =
+            Code::new(program, options, Face::Raw, patience.clone()).map_err(|why| Uncompiled::Unsupported(why.0))?;
         let always_tell = tells_always(&code.program);
         Ok(Self { code, always_tell, tables: RefCell::default(), machine: RefCell::default() })
     }
@@ -70,9 +71,9 @@ impl Steps {
         Code::is_held(self.tables.borrow().rows.get(row))
     }
 
-    /// Whether steps are missing, since an atomic section has too many points.
-    pub(super) fn overflows(&self) -> bool {
-        self.machine.borrow().overflow
+    /// Whether it was stopped, so that steps are missing.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.machine.borrow().stopped
     }
 
     /// The line of the statement at which a point stands; at the end that of the procedure's last one.

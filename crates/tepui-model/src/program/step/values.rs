@@ -1,6 +1,7 @@
 //! Values: operators, stores, and all combinations of what may be.
 
-use super::{Frame, Keep, Operator, Place, Slot, Value};
+use super::{Effect, Frame, Keep, Place, Slot, Value};
+use crate::program::Operator;
 
 pub(super) fn apply(operator: Operator, left: u32, right: u32) -> bool {
     match operator {
@@ -60,4 +61,21 @@ pub(super) fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut
             row[later] = choices[later][0].clone();
         }
     }
+}
+
+/// The effect without the values that are not kept.
+pub(super) fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
+    match &mut effect {
+        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
+        Effect::Call { caller, callee } => {
+            keep.forget(caller);
+            keep.forget(callee);
+        }
+        Effect::Start { next, started } => {
+            keep.forget(next);
+            started.iter_mut().for_each(|frame| keep.forget(frame));
+        }
+        Effect::Return(_) | Effect::End | Effect::Fail => {}
+    }
+    effect
 }

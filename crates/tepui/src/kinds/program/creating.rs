@@ -78,9 +78,10 @@ impl<'a> Creating<'a> {
         compiling: &'a Compiling,
         options: &'a Options,
         properties: Vec<String>,
+        budget: &Budget,
     ) -> Result<Self, Error> {
         let traced = vec![false; properties.len()];
-        let code = Engines::new(program, compiling, options, 1, Vec::new())?.code;
+        let code = Engines::new(program, compiling, options, 1, Vec::new(), budget)?.code;
         Ok(Self { program, compiling, options, properties, places: 0, model: None, code, traced })
     }
 
@@ -101,7 +102,7 @@ impl<'a> Creating<'a> {
             |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
         let mut open = self.compiling.properties(self.program);
         open.retain(|property| !violated(&property.name));
-        let engines = Engines::new(self.program, self.compiling, self.options, self.places, open);
+        let engines = Engines::new(self.program, self.compiling, self.options, self.places, open, budget);
         let engines = engines.map_err(|error| Stop::GaveUp(error.to_string()))?;
         let (engine, names) = (engines.chosen(budget)?, engines.names());
         self.code = engines.code;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tepui_core::{Budget, Deferred, Engine, Member, Outcome, Portfolio, Query, Stop, drive};
 use tepui_engines::closure::{self, Closure};
 use tepui_engines::contexts;
-use tepui_engines::program::Face;
 use tepui_engines::program::code::Code;
 use tepui_engines::program::system::Programs;
-use tepui_engines::program::table::{Compiled, Uncompiled};
+use tepui_engines::program::table::{Compiled, LOOK_EVERY, Uncompiled};
 use tepui_engines::program::views::FrameViews;
+use tepui_engines::program::{Face, Patience};
 use tepui_engines::pushdown::generators::Pairs;
 use tepui_engines::workers::Pooled;
 use tepui_model::program::{Program, Property, THREAD_LIMIT};
@@ -45,12 +45,13 @@ impl<'a> Engines<'a> {
         options: &'a Options,
         places: u32,
         mut properties: Vec<Property>,
+        budget: &Budget,
     ) -> Result<Self, Error> {
         // Without any, the question is which views there are.
         if properties.is_empty() {
             properties.push(Property { name: VIEWS.to_owned(), never: Vec::new() });
         }
-        let code = Code::new(program, compiling.options(places), Face::Composed);
+        let code = Code::new(program, compiling.options(places), Face::Composed, Patience::of(budget, 0));
         let code = Arc::new(code.map_err(|why| Error::Unsupported(why.0))?);
         Ok(Self { program, compiling, options, code, properties, places })
     }
@@ -110,9 +111,10 @@ impl<'a> Engines<'a> {
         let (threads, flat) = (system.kind_of.len(), system.is_flat());
         let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
         let mut members = vec![Member::new(Pooled::new(closure, cores))];
-        if *self.options.engine == AUTO && view_depth <= 1 && self.options.prove {
+        // Where no thread calls a procedure, sets of stacks are no better than states.
+        if *self.options.engine == AUTO && view_depth <= 1 && self.options.prove && !flat {
             // One thread is decided by one context, however deep its recursion is; views of no depth may do.
-            let start = if threads == 1 && !flat { 0 } else { HEAD_START };
+            let start = if threads == 1 { 0 } else { HEAD_START };
             members.push(self.symbolic(start));
         }
         let limited = |member: Member| member.within(self.options.bound_limit.clone());
@@ -141,8 +143,9 @@ fn table(
     properties: &[Property],
     budget: &Budget,
 ) -> Result<Compiled, Uncompiled> {
-    let stop = || budget.clone().look().is_err();
-    let Compiled { model, legend } = compiling.compile(program, places, &stop)?;
+    // It takes turns with engines that run beside it.
+    let patience = Patience::of(budget, LOOK_EVERY as u64);
+    let Compiled { model, legend } = compiling.compile(program, places, &patience)?;
     // All engines have the same properties in the same order.
     let never = |name: &str| model.properties().iter().find(|property| property.name == name).cloned();
     let asked = properties.iter().map(|property| {

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_core::{About, Budget, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
+use tepui_engines::program::Patience;
 use tepui_engines::program::code::Code;
 use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
@@ -142,8 +143,8 @@ impl Compiling {
     }
 
     /// The model of a program with places for some threads, where threads are created, unless a limit is reached.
-    fn compile(&self, program: &Program, places: u32, stop: Stopping<'_>) -> Result<Compiled, Uncompiled> {
-        let Compiled { model, legend } = compile(program, self.options(places), stop)?;
+    fn compile(&self, program: &Program, places: u32, patience: &Patience) -> Result<Compiled, Uncompiled> {
+        let Compiled { model, legend } = compile(program, self.options(places), patience)?;
         let wanted =
             |property: &&pushdown::Property| property.name == THREAD_LIMIT || self.asks_for(program, &property.name);
         let properties = model.properties().iter().filter(wanted).cloned().collect();
@@ -358,7 +359,7 @@ impl BooleanProgram {
 
     /// The model that is shown; where threads are created, it has places for a few of them.
     fn model(&self) -> Result<Compiled, Error> {
-        self.compiling.compile(&self.program, self.places, &|| false).map_err(|why| unsupported(&why))
+        self.compiling.compile(&self.program, self.places, &Patience::default()).map_err(|why| unsupported(&why))
     }
 }
 
@@ -381,7 +382,7 @@ fn search(
     if creates_threads(program, compiling.reduce) {
         return search_creating(program, compiling, options, budget);
     }
-    let engines = Engines::new(program, compiling, options, 1, compiling.properties(program))?;
+    let engines = Engines::new(program, compiling, options, 1, compiling.properties(program), budget)?;
     let outcome = engines.search(&options.query(names(program, compiling)), budget)?;
     Ok((outcome, engines.code))
 }
@@ -395,7 +396,7 @@ fn search_creating(
 ) -> Result<(Outcome, Arc<Code>), Error> {
     let names = names(program, compiling);
     let query = tepui_core::Query { bound_limit: Some(vec![compiling.max_threads]), ..options.query(names.clone()) };
-    let mut engine = Creating::new(program, compiling, options, names)?;
+    let mut engine = Creating::new(program, compiling, options, names, budget)?;
     let mut outcome = drive(&mut engine, &query, &mut budget.clone());
     outcome.engine = engine.facts_inside().unwrap_or(outcome.engine);
     Ok((outcome, engine.code()))

@@ -1,0 +1,137 @@
+//! What must not happen: frames that fail or stand where they must not, and states in which nobody can move.
+
+use tepui_model::program::Goal;
+use tepui_model::pushdown::Symbol;
+
+use super::layout::{Head, Stage};
+use super::local_steps::stands;
+use super::machine::{Machine, Outcome};
+use super::steps::settle;
+use super::system::Programs;
+use crate::ids::ThreadId;
+
+/// Frames on top and below.
+pub(super) type Shown = (Symbol, Option<Symbol>);
+
+impl Programs {
+    /// Whether a thread with a frame on top violates a property by that alone.
+    pub fn is_bad(&self, property: usize, symbol: Symbol) -> bool {
+        if symbol.is_bottom() {
+            return false;
+        }
+        let head = Head(self.tables.frame(symbol)[0]);
+        let Some(property) = self.properties.get(property) else { return head.stage() == Stage::Full };
+        let stands = |procedure: usize, position: usize| {
+            head.procedure() == procedure && stands(&self.code.program.procedures[procedure], head.position(), position)
+        };
+        property.never.iter().any(|goal| match *goal {
+            Goal::Failure(procedure, position) => head.stage() == Stage::Failed && stands(procedure, position),
+            Goal::Reached(procedure, position) => {
+                matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
+            }
+            Goal::Deadlock => false,
+        })
+    }
+
+    /// Whether a property is that threads can move.
+    pub fn is_deadlock(&self, property: usize) -> bool {
+        self.properties.get(property).is_some_and(|property| property.never.contains(&Goal::Deadlock))
+    }
+
+    /// Whether a thread can take a step, given the frame on top and the one below.
+    pub fn is_enabled(&self, shared: &[u64], frame: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
+        let mut enabled = false;
+        let mut returned: Vec<(Vec<u64>, Vec<u64>, bool)> = Vec::new();
+        if !self.code.has_turn(shared, Head(frame[0])) {
+            return false;
+        }
+        self.code.ways(shared, frame, machine, &mut |machine, outcome| match outcome {
+            Outcome::Returns => {
+                returned.push((machine.shared.clone(), machine.values.clone(), machine.head().insists()));
+            }
+            _ => enabled = true,
+        });
+        enabled
+            || returned.iter().any(|(shared, values, insists)| {
+                let mut accepted = false;
+                below.into_iter().for_each(|below| {
+                    self.code.returns(shared, below, (values, *insists), machine, &mut |_| accepted = true);
+                });
+                accepted
+            })
+    }
+
+    /// Whether no thread can move and one has not ended: for some values of variables that have none yet, the same for all
+    /// threads. `frames` are, for each thread, its frame on top and the one below it.
+    pub fn is_stuck(&self, shared: &[u64], frames: &[Option<(&[u64], Option<&[u64]>)>], machine: &mut Machine) -> bool {
+        let ready = frames.iter().flatten().filter(|(top, _)| self.code.has_turn(shared, Head(top[0])));
+        let ready: Vec<_> = ready.collect();
+        // One that has failed could go on failing.
+        let failed = |(top, _): &(&[u64], _)| matches!(Head(top[0]).stage(), Stage::Failed | Stage::Full);
+        if frames.iter().all(Option::is_none) || frames.iter().flatten().any(failed) {
+            return false;
+        }
+        let mut open: Vec<_> = ready
+            .iter()
+            .flat_map(|(top, below)| {
+                let own = self.code.instruction(Head(top[0])).decisive.iter().copied();
+                own.chain(below.iter().flat_map(|below| self.code.enforced_opens(Head(below[0]))))
+            })
+            .filter(|variable| variable.shared && variable.is_unset(shared, &[]))
+            .collect();
+        open.dedup();
+        let mut stuck = false;
+        settle(&open, &mut shared.to_vec(), &mut Vec::new(), &mut |shared, _| {
+            stuck = stuck || ready.iter().all(|(top, below)| self.may_be_blocked(shared, top, *below, machine));
+        });
+        stuck
+    }
+
+    /// Whether a thread cannot move, for some values of its own variables that have none yet.
+    fn may_be_blocked(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
+        let mut blocked = false;
+        self.code.settle(shared, top, &mut |shared, top| match below {
+            Some(below) => self.code.settle_enforced(shared, below, &mut |shared, below| {
+                blocked = blocked || !self.is_enabled(shared, top, Some(below), machine);
+            }),
+            None => blocked = blocked || !self.is_enabled(shared, top, None, machine),
+        });
+        blocked
+    }
+
+    /// The first stack of a thread, top first with the marker at the end.
+    pub(super) fn first_word(&self, thread: ThreadId) -> Vec<Symbol> {
+        self.tables.stacks(self.kind_of[thread.index()]).word(self.initial_stack(thread), usize::MAX)
+    }
+
+    /// The topmost frame of a stack, and the one below it.
+    #[inline]
+    pub(super) fn top_two(&self, thread: ThreadId, stack: u32) -> Shown {
+        let stacks = self.tables.stacks(self.kind_of[thread.index()]);
+        let (top, rest) = stacks.split(stack);
+        let below = stacks.split(rest).0;
+        (top, Some(below).filter(|below| !below.is_bottom()))
+    }
+
+    /// Whether a shared row and frames violate a property.
+    pub(super) fn violates(&self, property: usize, shared: u32, shown: impl Iterator<Item = Shown> + Clone) -> bool {
+        if shown.clone().any(|(top, _)| self.is_bad(property, top)) {
+            return true;
+        }
+        let words = |symbol: Symbol| self.tables.frame(symbol);
+        let frames = shown.map(|(top, below)| (!top.is_bottom()).then(|| (words(top), below.map(words))));
+        self.is_deadlock(property)
+            && self.is_stuck(self.tables.shared(shared), &frames.collect::<Vec<_>>(), &mut Machine::default())
+    }
+
+    /// A frame that sleeps, when it has been woken.
+    pub(super) fn awake(&self, symbol: Symbol) -> Option<Vec<u64>> {
+        let frame = (!symbol.is_bottom()).then(|| self.tables.frame(symbol))?;
+        let head = Head(frame[0]);
+        (head.stage() == Stage::Asleep).then(|| {
+            let mut awake = frame.to_vec();
+            awake[0] = head.in_stage(Stage::Running).0;
+            awake
+        })
+    }
+}
