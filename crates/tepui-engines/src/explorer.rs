@@ -68,6 +68,9 @@ struct Chunk<'j, J> {
     places: Vec<ThreadId>,
 }
 
+/// Chunks of work, and for each the rows that its steps lead to.
+type Taken<'j, J> = (Vec<Chunk<'j, J>>, Vec<Batch>);
+
 /// A chunk, and the rows that its steps lead to.
 type Results<'j, J> = (Chunk<'j, J>, Vec<u32>);
 
@@ -199,7 +202,7 @@ impl<S: System> Explorer<S> {
     }
 
     /// Takes the steps of all jobs.
-    fn taken<'j, V: Visitor>(&mut self, jobs: &'j [V::Job], visitor: &V) -> (Vec<Chunk<'j, V::Job>>, Vec<Batch>) {
+    fn taken<'j, V: Visitor>(&mut self, jobs: &'j [V::Job], visitor: &V) -> Taken<'j, V::Job> {
         let batches = self.states.batches(jobs.len().div_ceil(self.workers.chunk()));
         let chunks = jobs.chunks(self.workers.chunk()).zip(batches).collect();
         self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, visitor)).into_iter().unzip()
@@ -212,7 +215,7 @@ impl<S: System> Explorer<S> {
         jobs: &'j [V::Job],
         visitor: &V,
         budget: &mut Budget,
-    ) -> Result<(Vec<Chunk<'j, V::Job>>, Vec<Batch>), Stop> {
+    ) -> Result<Taken<'j, V::Job>, Stop> {
         let count = jobs.len().div_ceil(self.workers.chunk());
         let mut pool = std::mem::take(&mut self.pool);
         pool.resize_with(count.max(pool.len()), S::News::default);

@@ -11,8 +11,12 @@ use crate::packed::PackedSet;
 use crate::workers::Workers;
 
 impl Describe<Programs> for FrameViews {
-    fn because(_: &Programs, depth: usize) -> String {
+    fn because(system: &Programs, depth: usize) -> String {
         match depth {
+            1 if system.is_flat() => {
+                "the views reached are closed under every step; no thread calls a procedure, so this is decidable"
+                    .to_owned()
+            }
             1 => "the views reached are closed under every step".to_owned(),
             depth => format!("the views reached, of depth {depth}, are closed under every step"),
         }

@@ -344,7 +344,7 @@ impl Code {
                 let instruction = self.instruction(head);
                 if let Op::Call { targets, .. } = &instruction.action {
                     for (target, &value) in targets.iter().zip(values) {
-                        target.into_iter().for_each(|&target| machine.put(target, value));
+                        target.iter().for_each(|&target| machine.put(target, value));
                     }
                 }
                 instruction.next

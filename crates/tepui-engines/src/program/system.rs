@@ -307,10 +307,10 @@ impl Programs {
         (row, thread): (&[u32], ThreadId),
         machine: &mut Machine,
         news: &mut News,
-        next: &mut Vec<u32>,
+        next: &[u32],
         found: &mut dyn FnMut(&[u32], ThreadId),
     ) {
-        let mut rows = vec![next.clone()];
+        let mut rows = vec![next.to_vec()];
         for other in Threads::of(row).filter(|&other| other != thread) {
             let (kind, top, rest) = self.split(row, other);
             if top.is_bottom() || Head(self.tables.frame(top)[0]).stage() != Stage::Asleep {

@@ -10,6 +10,9 @@ use super::steps::settle;
 use super::system::Programs;
 use crate::ids::ThreadId;
 
+/// The frame on top and the one below it.
+type TwoFrames<'a> = (&'a [u64], Option<&'a [u64]>);
+
 /// Frames on top and below.
 pub(super) type Shown = (Symbol, Option<Symbol>);
 
@@ -63,7 +66,7 @@ impl Programs {
 
     /// Whether no thread can move and one has not ended: for some values of variables that have none yet, the same for all
     /// threads. `frames` are, for each thread, its frame on top and the one below it.
-    pub fn is_stuck(&self, shared: &[u64], frames: &[Option<(&[u64], Option<&[u64]>)>], machine: &mut Machine) -> bool {
+    pub fn is_stuck(&self, shared: &[u64], frames: &[Option<TwoFrames<'_>>], machine: &mut Machine) -> bool {
         let ready = frames.iter().flatten().filter(|(top, _)| self.code.has_turn(shared, Head(top[0])));
         let ready: Vec<_> = ready.collect();
         // One that has failed could go on failing.

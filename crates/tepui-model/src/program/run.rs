@@ -178,7 +178,7 @@ impl Runner<'_> {
             let shared = |slot: Slot| matches!(slot, Slot::Shared(_));
             let enforced = program.procedures[*procedure].enforced.iter();
             enforced.for_each(|condition| {
-                condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot))))
+                condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot))));
             });
         }
         mentioned.into_iter().find_map(|(depth, slot)| {
