@@ -80,7 +80,7 @@ impl<S: System> Explorer<S> {
         Self { states: PackedSet::new(system.fields()), system, images: 0, workers, branching: 1, pool: Vec::new() }
     }
 
-    /// Finds the initial state, which gets the number [`StateId::INITIAL`].
+    /// Finds the initial state, which gets the number 0.
     pub fn start(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let initial = self.system.initial();
         self.system.covered(&initial, budget)?;

@@ -8,7 +8,7 @@
 //! been expanded, their results are in A, and nothing has to be done for them. What has to be looked after is what the
 //! others may lead to: each such view is an *obligation*, and it is met when a state that shows it is reached; those that
 //! are not met yet are counted. What a view owes may depend on facts that are learned later, from other views. So a view is
-//! looked at once, and once more for each later fact whose key it watches ([`watchers`](crate::watchers)). Scanning all
+//! looked at once, and once more for each later fact whose key it watches (`watchers`). Scanning all
 //! views again for each fact would be quadratic, and looking at a view only once would be wrong.
 
 use tepui_core::{Budget, Stop};

@@ -1,6 +1,6 @@
 //! The least inductive set of views of depth b: an over-approximation of what is reachable.
 //!
-//! The least set of views, with the [`Grams`] that go with it, that holds the initial view and is closed under all
+//! The least set of views, with the `Grams` that go with it, that holds the initial view and is closed under all
 //! steps contains the view of every reachable state, and is itself the certificate of that. With b = 1 it is a
 //! finite-state system with call-return pairs derived from the rules that really fire; with growing b it gets tighter;
 //! with b at least the height of every reachable stack it is exact.

@@ -1,6 +1,6 @@
 //! From programs to pushdown systems.
 //!
-//! A shared state is a valuation of the shared variables with a [`Mode`]; a stack symbol is a [`Point`]: a position in a
+//! A shared state is a valuation of the shared variables with a `Mode`; a stack symbol is a `Point`: a position in a
 //! procedure with the values of the local variables. Most statements overwrite the top of the stack; a call pushes, a
 //! return pops. Three things take several steps of the pushdown system, between which no other thread moves; the mode
 //! says what is going on:
@@ -10,7 +10,7 @@
 //! * *Waking.* A broadcast sets the mode; threads that sleep may wake in it, until the one that broadcasts ends it.
 //!   That some go on sleeping does no harm: one that is awake need not move either.
 //!
-//! *Atomic sections.* While a thread is in one, the mode says so, and so do the points of this thread and of no other.
+//! *Atomic sections.* While a thread is in one, the shared state says so, and so do the points of this thread and of no other.
 //!
 //! Only pairs of a shared state and a point that may occur together get rules. Which may is computed with the threads
 //! apart from each other: a thread's pairs are closed under its own steps and under the changes of shared states by
@@ -20,9 +20,8 @@
 //! *Deadlocks.* Where it is asked for them, a thread that cannot move may say so, and then nothing else happens but that
 //! others say the same. If all have done so, and not all have ended, the program is stuck.
 //!
-//! Here are shared states and points; [`setup`] says which threads there are, [`steps`] what one does at a point,
-//! [`local_steps`] which steps need not be seen, [`variables`] which values, and [`pairs`] what occurs together; [`model`] is
-//! what follows.
+//! Here are shared states and points; `raw` has the steps as rules, `pairs` says what occurs together, and `model` is what
+//! follows.
 
 mod call_return;
 mod explain;
