@@ -11,6 +11,8 @@
 //! their value. Nobody can tell a value that was not read from one that was not chosen, so nothing is lost, and nothing is
 //! enumerated that nobody reads.
 
+use tepui_core::{Budget, Limit, Stop};
+
 use super::code::{Code, Op, Store};
 use super::layout::{Head, Stage};
 use super::terms::{Term, Var};
@@ -111,6 +113,15 @@ impl Machine {
     pub fn load(&mut self, shared: &[u64], frame: &[u64]) {
         copy(&mut self.shared, shared);
         copy(&mut self.frame, frame);
+    }
+
+    /// Fails if it was stopped, so that steps are missing.
+    pub fn require_all_steps(&self, budget: &mut Budget) -> Result<(), Stop> {
+        if !self.stopped {
+            return Ok(());
+        }
+        budget.look()?;
+        Err(Stop::Limit(Limit::Interrupt))
     }
 
     /// Where the frame stands.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use tepui_core::{Budget, Limit, Stop};
+use tepui_core::{Budget, Stop};
 use tepui_model::program::{Action, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -458,10 +458,7 @@ impl System for Programs {
     }
 
     fn admit(&mut self, news: &mut [News], workers: &Workers, budget: &mut Budget) -> Result<(), Stop> {
-        if news.iter().any(|news| news.machine.stopped) {
-            budget.look()?;
-            return Err(Stop::Limit(Limit::Interrupt));
-        }
+        news.iter().try_for_each(|news| news.machine.require_all_steps(budget))?;
         self.tables.admit(news, workers);
         self.note_frames();
         Ok(())

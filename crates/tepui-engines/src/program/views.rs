@@ -382,6 +382,7 @@ impl Abstraction<Programs> for FrameViews {
             (found, news)
         });
         let (found, mut news): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+        news.iter().try_for_each(|news| news.machine.require_all_steps(budget))?;
         system.admit_frames(&mut news);
         for (found, news) in found.into_iter().zip(news) {
             for (leader, word, effect) in found {
@@ -432,6 +433,7 @@ impl Abstraction<Programs> for FrameViews {
                     }
                 }
             }
+            machine.require_all_steps(budget)?;
             budget.pass(1)?;
         }
         Ok(())
