@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use tepui_model::program::Program;
 use tepui_model::program::run::State;
 use tepui_model::program::step::Runner;
+use tepui_model::program::{Goal, Program};
 
 /// What a search through all executions found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Found {
-    /// Assertions that fail: procedure and position.
-    pub failures: BTreeSet<(usize, usize)>,
+    /// Statements that fail, and how.
+    pub failures: BTreeSet<Goal>,
     /// The numbers of the labels that are reached, of those that must not be.
     pub reached: BTreeSet<usize>,
     /// Whether some execution gets stuck.
@@ -60,8 +60,8 @@ pub fn explore_with(program: &Program, limits: Limits, visit: &mut dyn FnMut(&St
         found.stuck |= runner.stuck(&state).is_some();
         for thread in 0..state.threads.len() {
             for step in runner.steps_of(&state, thread) {
-                if step.failed {
-                    found.failures.insert(step.at);
+                if let Some(failure) = step.failed {
+                    found.failures.insert(failure);
                     continue;
                 }
                 let after = without_ended(step.after);
@@ -84,9 +84,9 @@ fn without_ended(mut state: State) -> State {
     state
 }
 
-/// For each assertion that fails, the fewest contexts of an execution from a state to its failure; nothing, if there are
+/// For each failure, the fewest contexts of an execution from a state to its failure; nothing, if there are
 /// too many states to know.
-pub fn fewest_contexts(program: &Program, start: State, limits: Limits) -> Option<BTreeMap<(usize, usize), u32>> {
+pub fn fewest_contexts(program: &Program, start: State, limits: Limits) -> Option<BTreeMap<Goal, u32>> {
     let runner = Runner::new(program);
     let mut fewest = BTreeMap::new();
     let mut seen: HashSet<(State, Option<usize>)> = HashSet::new();
@@ -104,10 +104,10 @@ pub fn fewest_contexts(program: &Program, start: State, limits: Limits) -> Optio
             for thread in 0..state.threads.len() {
                 let switch = active != Some(thread);
                 for step in runner.steps_of(&state, thread) {
-                    if step.failed {
+                    if let Some(failure) = step.failed {
                         let contexts = contexts + u32::from(switch);
                         fewest
-                            .entry(step.at)
+                            .entry(failure)
                             .and_modify(|known: &mut u32| *known = contexts.min(*known))
                             .or_insert(contexts);
                     } else if step.after.threads.iter().any(|thread| thread.len() > limits.frames) {

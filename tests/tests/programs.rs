@@ -12,7 +12,7 @@ use tepui_engines::program::table::{self, CallReturn, compile};
 use tepui_lang::boolean::{DEADLOCK, Dialect, THREAD_LIMIT, print_program, read_program};
 use tepui_lang::source::Source;
 use tepui_model::program::step::Runner;
-use tepui_model::program::{Action, Program};
+use tepui_model::program::{Goal, Program};
 use tepui_tests::facade::{pushdown_trace, verify, verify_program};
 use tepui_tests::programs::{Limits, explore, fewest_contexts};
 use tepui_tests::random_programs;
@@ -80,14 +80,9 @@ fn the_interpreter_agrees_with_the_corpus() {
 }
 
 /// What the property of an assertion is called.
-fn assertion_name(program: &Program, (procedure, position): (usize, usize)) -> String {
-    let procedure = &program.procedures[procedure];
-    let line = procedure.statements[position].line;
-    let assertions = procedure.statements[..position].iter().filter(|s| matches!(s.action, Action::Assert(_)));
-    match assertions.filter(|statement| statement.line == line).count() {
-        0 => format!("{}@{line}", procedure.name),
-        before => format!("{}@{line}.{}", procedure.name, before + 1),
-    }
+fn goal_name(program: &Program, goal: Goal) -> String {
+    let properties = program.properties(false);
+    properties.into_iter().find(|property| property.never.contains(&goal)).map(|property| property.name).unwrap()
 }
 
 /// Compares what the interpreter and the compiled model find violated. Returns whether both came to their end.
@@ -101,7 +96,7 @@ fn compare(name: &str, program: &Program, compiling: table::Options, limits: Lim
     }
     let options = Options { bound_limit: Some(vec![2]), engine: &CLOSURE, ..Options::default() };
     let outcome = verify(model, &options, &Budget::unlimited()).unwrap();
-    let at = |&at: &(usize, usize)| assertion_name(program, at);
+    let at = |goal: &Goal| goal_name(program, *goal);
     let labels = found.reached.iter().map(|&label| program.unreachable[label].label.clone());
     let stuck = (found.stuck && compiling.deadlock).then(|| DEADLOCK.to_owned());
     let expected: BTreeSet<_> = found.failures.iter().map(at).chain(labels).chain(stuck).collect();
@@ -196,7 +191,7 @@ fn the_fewest_contexts_are_those_of_the_interpreter() {
         let verified = verify_program(&program, &Reading::default(), &options, &Budget::unlimited()).unwrap();
         for property in &verified.outcome.properties {
             let Verdict::Unsafe(refuted) = &property.verdict else { continue };
-            let expected = fewest.iter().find(|(at, _)| assertion_name(&program, **at) == property.name).unwrap().1;
+            let expected = fewest.iter().find(|(at, _)| goal_name(&program, **at) == property.name).unwrap().1;
             let bound = refuted.bound().unwrap().first();
             assert_eq!(bound, *expected, "seed {seed}, {}\n{text}", property.name);
             compared += 1;

@@ -205,8 +205,11 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
             pieces[thread] = vec![changed];
             match &step.others {
                 None => self.require(to, &pieces)?,
-                Some(Others::Wake) => {
-                    self.wake(thread, &mut pieces);
+                Some(Others::Wake(woken)) => {
+                    if !woken.all {
+                        return Err("wakes one of several threads: regular sets do not tell".to_owned());
+                    }
+                    self.wake(thread, woken.condition, &mut pieces);
                     self.require(to, &pieces)?;
                 }
                 Some(Others::Start(started)) => self.start((thread, row), to, &pieces, started)?,
@@ -217,13 +220,13 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
     }
 
     /// Replaces tops that sleep in all threads but one.
-    fn wake(&self, mover: usize, pieces: &mut [Vec<Piece>]) {
+    fn wake(&self, mover: usize, condition: u32, pieces: &mut [Vec<Piece>]) {
         for (thread, own) in pieces.iter_mut().enumerate().filter(|(thread, _)| *thread != mover) {
             let mut woken = Vec::new();
             for piece in own.iter() {
                 for (symbol, rest) in self.unfolded(thread, piece) {
                     let with = |symbol: Symbol| Piece { word: vec![symbol], language: piece.language, rest };
-                    match self.system.woken(symbol) {
+                    match self.system.woken(symbol, condition) {
                         Some(awake) => woken.extend(awake.into_iter().map(with)),
                         None => woken.push(with(symbol)),
                     }

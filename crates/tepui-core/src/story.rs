@@ -92,8 +92,8 @@ pub struct Message {
 pub enum Mark {
     /// Another actor goes on than before, or the first one begins: it is the context with this number, from 1.
     Switch(u32),
-    /// The property is violated in this very step.
-    Violation,
+    /// The property is violated in this very step: how, in words.
+    Violation(&'static str),
     /// The step does nothing but go on.
     Idle,
     /// The scheduler passed an actor by before this step: its number.
@@ -151,6 +151,11 @@ impl Step {
     /// Whether it has a mark.
     pub fn is(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
+    }
+
+    /// How the property is violated in it, in words.
+    pub fn violation(&self) -> Option<&'static str> {
+        self.marks.iter().find_map(|mark| if let Mark::Violation(how) = mark { Some(*how) } else { None })
     }
 
     /// The actors that the scheduler passed by before it, in order.

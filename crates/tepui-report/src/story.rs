@@ -58,7 +58,7 @@ pub(crate) fn render(story: &Story, stacks: bool) -> String {
 /// Whether nothing happens in a step, and there is nothing else to tell of it.
 fn is_idle(step: &Step) -> bool {
     let unchanged = matches!(&step.after, Situation::Values(values) if values.is_empty());
-    step.is(Mark::Idle) && unchanged && !step.is(Mark::Violation) && step.delayed().next().is_none()
+    step.is(Mark::Idle) && unchanged && step.violation().is_none() && step.delayed().next().is_none()
 }
 
 fn actors(step: &Step) -> Vec<usize> {
@@ -107,8 +107,8 @@ fn text(step: &Step) -> String {
 
 /// What comes of a step.
 fn says(step: &Step) -> String {
-    if step.is(Mark::Violation) {
-        return paint(colour(Status::Unsafe), "the assertion fails");
+    if let Some(how) = step.violation() {
+        return paint(colour(Status::Unsafe), how);
     }
     match (&step.branch, &step.after) {
         (Some(branch), _) => branch.to_string(),
@@ -161,7 +161,7 @@ fn step_value(story: &Story, step: &Step) -> Value {
             fields.insert("changed".to_owned(), object(changed));
             fields.insert("stack".to_owned(), step.stack.iter().map(frame).collect());
             fields.insert("branch".to_owned(), step.branch.into());
-            fields.insert("failed".to_owned(), step.is(Mark::Violation).into());
+            fields.insert("failed".to_owned(), step.violation().is_some().into());
         }
     }
     let name = |actor: usize| story.actors.get(actor);

@@ -71,6 +71,7 @@ impl Certificate {
 const FORGOTTEN: &str = "-";
 const UNSET: &str = "?";
 
-/// The words for what a frame does.
+/// The words for what a frame does. One that sleeps on a condition adds its number: `sleeps@2`.
 const STAGES: [(Stage, &str); 4] =
-    [(Stage::Running, "runs"), (Stage::Asleep, "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
+    [(Stage::Running, "runs"), (Stage::Asleep(0), "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
+const ON: &str = "sleeps@";

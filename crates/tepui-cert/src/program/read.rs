@@ -1,9 +1,9 @@
 //! How certificates about programs are read.
 
-use tepui_model::program::step::{Frame, Value};
+use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
 
-use super::{Certificate, FORGOTTEN, Kept, Positions, STAGES, UNSET};
+use super::{Certificate, FORGOTTEN, Kept, ON, Positions, STAGES, UNSET};
 use crate::pushdown::{Lemma, Regular};
 use crate::read::{Lines, Unreadable, check_seal, read_list};
 
@@ -75,8 +75,10 @@ fn read_goals(lines: &mut Lines<'_>) -> Result<Vec<Goal>, Unreadable> {
         goals.push(match fields.as_slice() {
             ["fails", procedure, position] => Goal::Failure(lines.number(procedure)?, lines.number(position)?),
             ["reaches", procedure, position] => Goal::Reached(lines.number(procedure)?, lines.number(position)?),
+            ["leaves-range", procedure, position] => Goal::Range(lines.number(procedure)?, lines.number(position)?),
+            ["leaves-array", procedure, position] => Goal::Index(lines.number(procedure)?, lines.number(position)?),
             ["stuck"] => Goal::Deadlock,
-            _ => return Err(lines.error("expected `never fails P L`, `never reaches P L` or `never stuck`")),
+            _ => return Err(lines.error("expected `never fails P L`, `never reaches P L`, `never leaves-range P L`, `never leaves-array P L` or `never stuck`")),
         });
     }
     Ok(goals)
@@ -89,7 +91,10 @@ fn read_frame(lines: &Lines<'_>, text: &str) -> Result<Frame, Unreadable> {
     let [stage, procedure, position, flags @ ..] = fields.as_slice() else {
         return Err(lines.error("expected `STAGE PROCEDURE POSITION : VALUES`"));
     };
-    let stage = STAGES.iter().find(|(_, word)| word == stage).map(|(stage, _)| *stage);
+    let stage = match stage.strip_prefix(ON) {
+        Some(condition) => Some(Stage::Asleep(lines.number(condition)?)),
+        None => STAGES.iter().find(|(_, word)| word == stage).map(|(stage, _)| *stage),
+    };
     let stage = stage.ok_or_else(|| lines.error("a frame runs, sleeps, stores or waits"))?;
     if let Some(flag) = flags.iter().find(|flag| !["root", "under", "insists"].contains(flag)) {
         return Err(lines.error(format!("`{flag}` is nothing that a frame is")));

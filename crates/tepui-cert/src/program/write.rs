@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use tepui_model::program::Goal;
-use tepui_model::program::step::{Frame, Value};
+use tepui_model::program::step::{Frame, Stage, Value};
 
-use super::{Certificate, FORGOTTEN, Kept, STAGES, UNSET};
+use super::{Certificate, FORGOTTEN, Kept, ON, STAGES, UNSET};
 use crate::write::sealed;
 
 impl Certificate {
@@ -17,6 +17,8 @@ impl Certificate {
             for goal in &property.never {
                 let _ = match goal {
                     Goal::Failure(procedure, position) => writeln!(out, "never fails {procedure} {position}"),
+                    Goal::Range(procedure, position) => writeln!(out, "never leaves-range {procedure} {position}"),
+                    Goal::Index(procedure, position) => writeln!(out, "never leaves-array {procedure} {position}"),
                     Goal::Reached(procedure, position) => writeln!(out, "never reaches {procedure} {position}"),
                     Goal::Deadlock => writeln!(out, "never stuck"),
                 };
@@ -48,7 +50,10 @@ impl Kept {
 }
 
 fn write_frame(out: &mut String, frame: &Frame) {
-    let stage = STAGES.iter().find(|(stage, _)| *stage == frame.stage).map_or("", |(_, word)| word);
+    let stage = match frame.stage {
+        Stage::Asleep(condition @ 1..) => format!("{ON}{condition}"),
+        stage => STAGES.iter().find(|(other, _)| *other == stage).map_or("", |(_, word)| word).to_owned(),
+    };
     let _ = write!(out, "{stage} {} {}", frame.procedure, frame.position);
     for (flag, word) in [(frame.root, "root"), (frame.under, "under"), (frame.insists, "insists")] {
         if flag {

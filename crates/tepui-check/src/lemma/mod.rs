@@ -53,6 +53,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::Lemma;
+use tepui_model::program::step::Woken;
 use tepui_model::pushdown::Symbol;
 
 use crate::Rejected;
@@ -97,8 +98,8 @@ pub(crate) trait System: Show {
     fn revealed(&self, thread: usize, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)>;
     /// Whether no other thread may move as long as a symbol is on top.
     fn is_uninterrupted(&self, top: Symbol) -> bool;
-    /// What a symbol on top may become when all that sleep are woken; none, if it does not sleep.
-    fn woken(&self, top: Symbol) -> Option<Vec<Symbol>>;
+    /// What a symbol on top may become when one that sleeps on a condition is woken; none, if it does not sleep on it.
+    fn woken(&self, top: Symbol, condition: u32) -> Option<Vec<Symbol>>;
     /// The threads that an action needs, in ascending order.
     fn meeting(&self, action: u32) -> &[usize];
     /// Whether to stop.
@@ -131,8 +132,8 @@ pub(crate) enum Change {
 pub(crate) enum Others {
     /// Threads are started: for each of them the symbols with which it may begin.
     Start(Vec<Vec<Symbol>>),
-    /// All that sleep are woken.
-    Wake,
+    /// Those that sleep on a condition are woken: all of them, or one if there is one.
+    Wake(Woken),
     /// Threads move together, as [`System::meeting`] says: each of them with a move that belongs to the same action.
     Meet(u32),
 }
@@ -459,9 +460,18 @@ impl<'a> Checked<'a> {
                     rows = self.started(system, &rows, symbols).map_err(blame)?;
                 }
             }
-            Some(Others::Wake) => {
-                for thread in (0..row.len() - 1).filter(|&thread| thread != place) {
-                    rows = self.woken(system, &rows, thread).map_err(blame)?;
+            Some(Others::Wake(woken)) => {
+                let sleeps = |&thread: &usize| {
+                    let top = self.word(thread, next[thread + 1])[0];
+                    thread != place && system.woken(top, woken.condition).is_some()
+                };
+                let (before, asleep) = (rows.clone(), (0..row.len() - 1).filter(sleeps).collect::<Vec<_>>());
+                rows = if woken.all || asleep.is_empty() { rows } else { Vec::new() };
+                for thread in asleep {
+                    match woken.all {
+                        true => rows = self.woken(system, &rows, thread, woken.condition).map_err(blame)?,
+                        false => rows.extend(self.woken(system, &before, thread, woken.condition).map_err(blame)?),
+                    }
                 }
             }
             None => {}
@@ -508,12 +518,18 @@ impl<'a> Checked<'a> {
         Ok(found)
     }
 
-    /// A thread, if it sleeps, is woken.
-    fn woken(&self, system: &impl System, rows: &[Vec<u32>], thread: usize) -> Result<Vec<Vec<u32>>, String> {
+    /// A thread, if it sleeps on a condition, is woken.
+    fn woken(
+        &self,
+        system: &impl System,
+        rows: &[Vec<u32>],
+        thread: usize,
+        condition: u32,
+    ) -> Result<Vec<Vec<u32>>, String> {
         let mut found = Vec::new();
         for row in rows {
             let word = self.word(thread, row[thread + 1]);
-            let Some(tops) = system.woken(word[0]) else {
+            let Some(tops) = system.woken(word[0], condition) else {
                 found.push(row.clone());
                 continue;
             };

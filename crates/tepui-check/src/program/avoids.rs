@@ -1,14 +1,15 @@
 //! Whether a lemma's views avoid what must not happen.
 //!
-//! Frames at which an assertion may fail, or that stand at a label, are never passed, so they are in the views. Failing is
-//! a step, so an assertion does not fail while another thread is uninterrupted.
+//! Frames at which something may fail, or that stand at a label, are never passed, so they are in the views. Failing is
+//! a step, so nothing fails while another thread is uninterrupted. What is returned may be out of the range of the variable that
+//! it goes to: that is a failure of the call.
 //!
 //! A view is taken for a deadlock if some thread has not ended and each thread has, or sleeps, or is kept from moving by
 //! one that is uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that
 //! may lie below, if it returns. A shared variable that has no value yet has the same one for all threads.
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::step::{Effect, Frame, Stage, Value};
+use tepui_model::program::step::{Effect, Failure, Frame, Stage, Value};
 use tepui_model::program::{Action, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
@@ -30,7 +31,7 @@ pub(super) fn avoids(
 ) -> Result<(), (usize, String)> {
     let dangers = dangers(system, properties);
     let deadlock = properties.iter().position(|property| property.never.contains(&Goal::Deadlock));
-    let mut failing: FxHashMap<(u32, Symbol), bool> = FxHashMap::default();
+    let mut failing: FxHashMap<(u32, Symbol), Option<usize>> = FxHashMap::default();
     let mut blocked: FxHashMap<(usize, u32, u32), bool> = FxHashMap::default();
     for (number, row) in lemma.lemma.views.iter().enumerate() {
         if number.is_multiple_of(LOOK_EVERY) && system.is_stopped() {
@@ -41,9 +42,12 @@ pub(super) fn avoids(
             match dangers[top.0 as usize] {
                 Danger::None => None,
                 Danger::Standing(property) => Some(property),
-                Danger::Failing(property) => {
-                    let fails = *failing.entry((row[0], top)).or_insert_with(|| may_fail(system, row[0], top));
-                    (fails && lemma.holders(system, row).let_move(thread)).then_some(property)
+                Danger::Failing { returns } => {
+                    let own = || may_fail(system, row[0], top, &[], properties);
+                    let own = *failing.entry((row[0], top)).or_insert_with(own);
+                    let at_return = || may_fail(system, row[0], top, lower(lemma, thread, row), properties);
+                    let failed = own.or_else(|| if returns { at_return() } else { None });
+                    failed.filter(|_| lemma.holders(system, row).let_move(thread))
                 }
             }
         });
@@ -71,10 +75,12 @@ pub(super) fn rows_avoid(
         let may_move =
             |thread: usize| tops.iter().enumerate().all(|(other, tops)| other == thread || can_be_interrupted(tops));
         let violated = tops.iter().enumerate().find_map(|(thread, tops)| {
-            tops.iter().find_map(|(top, _)| match dangers[top.0 as usize] {
+            tops.iter().find_map(|(top, below)| match dangers[top.0 as usize] {
                 Danger::None => None,
                 Danger::Standing(property) => Some(property),
-                Danger::Failing(property) => (may_fail(system, row[0], *top) && may_move(thread)).then_some(property),
+                Danger::Failing { .. } => {
+                    may_fail(system, row[0], *top, below, properties).filter(|_| may_move(thread))
+                }
             })
         });
         let stuck = || {
@@ -97,40 +103,87 @@ pub(super) fn rows_avoid(
     Ok(())
 }
 
-/// Which property a thread violates that has a certain symbol on top.
+/// What a thread may violate that has a certain symbol on top.
 #[derive(Clone, Copy)]
 enum Danger {
     None,
-    /// This one, if it fails there when it has its turn.
-    Failing(usize),
-    /// This one, whatever it does.
+    /// Something, if it fails there when it has its turn; if it returns, it depends on what lies below.
+    Failing {
+        returns: bool,
+    },
+    /// This property, whatever it does.
     Standing(usize),
 }
 
 /// The dangers of all symbols.
 fn dangers(system: &Interpreted<'_>, properties: &[Property]) -> Vec<Danger> {
+    let goals = || properties.iter().flat_map(|property| &property.never);
+    // Calls whose targets are in doubt.
+    let called = |goal: &Goal| match *goal {
+        Goal::Range(procedure, position) | Goal::Index(procedure, position) => {
+            match system.runner.action(procedure, position) {
+                Some(Action::Call { procedure, .. }) => Some(*procedure),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let called: Vec<_> = goals().filter_map(called).collect();
     let danger = |frame: &Frame| {
         let stands = system.runner.stands_at(frame.procedure, frame.position);
         let next = stands.last().copied().unwrap_or(frame.position);
         let stands_at = |goal: &Goal| match *goal {
             Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
-            Goal::Failure(..) | Goal::Deadlock => false,
+            _ => false,
         };
-        let failure = Goal::Failure(frame.procedure, next);
         let standing = properties.iter().position(|property| property.never.iter().any(stands_at));
-        let failing = || properties.iter().position(|property| property.never.contains(&failure));
-        standing.map(Danger::Standing).or_else(|| failing().map(Danger::Failing)).unwrap_or(Danger::None)
+        let fails = |failure: Failure| goals().any(|goal| *goal == failure.at((frame.procedure, next)));
+        let own = [Failure::Assertion, Failure::Range, Failure::Index].into_iter().any(fails);
+        let action = system.runner.action(frame.procedure, next);
+        let returns = called.contains(&frame.procedure) && matches!(action, Some(Action::Return(_)));
+        match standing {
+            Some(property) => Danger::Standing(property),
+            None if own || returns => Danger::Failing { returns },
+            None => Danger::None,
+        }
     };
     let symbols = (0..system.tables.symbols()).map(Symbol);
     symbols.map(|symbol| system.tables.frame(symbol).map_or(Danger::None, danger)).collect()
 }
 
-/// Whether an assertion may fail for a thread with a symbol on top.
-fn may_fail(system: &Interpreted<'_>, shared: u32, top: Symbol) -> bool {
-    let (Some(values), Some(frame)) = (system.tables.shared(shared), system.tables.frame(top)) else {
-        return false;
-    };
-    system.runner.steps(values, frame, &system.tables).iter().any(|(_, effect)| *effect == Effect::Fail)
+/// The property that may be violated by a failure of a thread with a symbol on top and some that may lie below it.
+fn may_fail(
+    system: &Interpreted<'_>,
+    shared: u32,
+    top: Symbol,
+    lower: &[Symbol],
+    properties: &[Property],
+) -> Option<usize> {
+    let (values, frame) = system.tables.shared(shared).zip(system.tables.frame(top))?;
+    let at = (frame.procedure, system.runner.first_of(frame.procedure, frame.position));
+    let mut failed = Vec::new();
+    for (values, effect) in system.runner.steps(values, frame, &system.tables) {
+        match effect {
+            Effect::Fail(failure) => failed.push(failure.at(at)),
+            Effect::Return(results) => {
+                for waiting in lower.iter().filter_map(|&symbol| system.tables.frame(symbol)) {
+                    let resumed = system.runner.resume(&values, waiting, &results, &system.tables);
+                    let failures = resumed.into_iter().filter_map(Result::err);
+                    failed.extend(failures.map(|failure| failure.at((waiting.procedure, waiting.position))));
+                }
+            }
+            _ => {}
+        }
+    }
+    properties.iter().position(|property| property.never.iter().any(|goal| failed.contains(goal)))
+}
+
+/// What may lie below the top of a thread in a view: the next symbol of the word, or anything that is listed below it.
+fn lower<'l>(lemma: &'l Checked<'_>, thread: usize, row: &[u32]) -> &'l [Symbol] {
+    match lemma.word(thread, row[thread + 1]) {
+        [_, below, ..] => std::slice::from_ref(below),
+        word => lemma.beneath(thread, word),
+    }
 }
 
 fn may_be_stuck(
@@ -141,11 +194,7 @@ fn may_be_stuck(
 ) -> bool {
     let threads = 0..row.len() - 1;
     let word = |thread: usize| lemma.word(thread, row[thread + 1]);
-    // What lies below: the next symbol of the word, or anything that is listed below it.
-    let lower = |thread: usize| match word(thread) {
-        [_, below, ..] => std::slice::from_ref(below),
-        word => lemma.beneath(thread, word),
-    };
+    let lower = |thread: usize| lower(lemma, thread, row);
     let Some(values) = system.tables.shared(row[0]) else { return true };
     let holders = lemma.holders(system, row);
     if threads.clone().all(|thread| word(thread)[0].is_bottom()) {
@@ -228,7 +277,7 @@ fn refuses(system: &Interpreted<'_>, values: &[Value], frame: &Frame, waiting: &
     };
     let (mut unknown, mut overwritten) = (Vec::new(), false);
     enforced.slots(&mut |slot| match slot {
-        _ if stored.contains(&Some(slot)) => overwritten = true,
+        _ if stored.iter().any(|place| place.slots().contains(&slot)) => overwritten = true,
         Slot::Shared(number) if values[number].known().is_none() => unknown.push(slot),
         Slot::Local(number) if waiting.locals[number].known().is_none() => unknown.push(slot),
         Slot::Shared(_) | Slot::Local(_) => {}

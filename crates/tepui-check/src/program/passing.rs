@@ -7,14 +7,14 @@
 //! * where it is uninterrupted, for every statement that stays in the procedure and concerns no other thread. Ways that
 //!   meet again or are blocked are dropped.
 //!
-//! Never where an assertion may fail, at a label that is asked for, and, if deadlocks are asked for, where some value of a
+//! Never where something may fail, at a label that is asked for, and, if deadlocks are asked for, where some value of a
 //! variable that is not known might block the thread.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use tepui_model::program::step::{Effect, Frame, Runner, Stage, Value};
-use tepui_model::program::{Action, Expression, Goal, Property, Slot};
+use tepui_model::program::{Action, Expression, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
 use super::tables::Tables;
@@ -198,17 +198,17 @@ impl Passing<'_> {
         let mut found = |slot: Slot| slots.push(slot);
         procedure.enforced.iter().for_each(|condition| condition.slots(&mut found));
         match self.runner.action(frame.procedure, position) {
-            Some(Action::Assume(condition) | Action::Wait(condition)) => condition.slots(&mut found),
-            Some(Action::Lock(slot)) => found(*slot),
-            Some(Action::Assign { values, constraint: Some(constraint), .. }) => {
-                values.iter().chain([constraint]).for_each(|expression| expression.slots(&mut found));
-            }
-            // These decide whether what is enforced afterwards holds.
-            Some(Action::Assign { values, .. } | Action::Return(values)) => {
-                values.iter().for_each(|expression| expression.slots(&mut found));
-            }
-            Some(Action::Call { procedure, arguments, .. }) => {
-                arguments.iter().for_each(|expression| expression.slots(&mut found));
+            // What is stored or returned decides whether what is enforced afterwards holds.
+            Some(
+                action @ (Action::Assume(_)
+                | Action::Wait(_)
+                | Action::Lock(_)
+                | Action::Acquire(_)
+                | Action::Assign { .. }
+                | Action::Return(_)),
+            ) => action.slots(&mut found),
+            Some(action @ Action::Call { procedure, .. }) => {
+                action.slots(&mut found);
                 let enforced = &self.runner.program().procedures[*procedure].enforced;
                 let mut outer = |slot: Slot| {
                     if matches!(slot, Slot::Shared(_)) {
@@ -242,8 +242,11 @@ fn stays(action: &Action) -> bool {
         | Action::While(..)
         | Action::AtomicBegin
         | Action::AtomicEnd
+        | Action::For(..)
+        | Action::Next(..)
         | Action::Lock(_)
         | Action::Unlock(_)
+        | Action::Acquire(_)
         | Action::Dead(_) => true,
         Action::Atomic(_)
         | Action::Call { .. }
@@ -252,18 +255,22 @@ fn stays(action: &Action) -> bool {
         | Action::StartAt(_)
         | Action::EndThread
         | Action::Sleep
-        | Action::Broadcast => false,
+        | Action::SleepOn(..)
+        | Action::Broadcast
+        | Action::Wake { .. } => false,
     }
 }
 
 /// Whether a statement reads and writes local variables only and has a result for each of their values.
 fn is_local(action: &Action) -> bool {
     match action {
-        Action::Skip => true,
+        Action::Skip | Action::For(..) | Action::Next(..) => true,
         Action::Goto(targets) => !targets.is_empty(),
         Action::Assign { targets, values, constraint: None } => {
-            let own = |target: &Option<Slot>| !matches!(target, Some(Slot::Shared(_)));
-            targets.iter().all(own) && values.iter().all(reads_locals_only)
+            let own = |target: &Place| target.slots().iter().all(|slot| matches!(slot, Slot::Local(_)));
+            let mut local = targets.iter().all(own) && values.iter().all(reads_locals_only);
+            targets.iter().for_each(|target| target.indices(&mut |index| local &= reads_locals_only(index)));
+            local
         }
         Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => {
             reads_locals_only(condition)

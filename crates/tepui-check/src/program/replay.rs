@@ -3,7 +3,7 @@
 use tepui_cert::program::{Step, Trace};
 use tepui_model::program::run::{self, State};
 use tepui_model::program::step::{Runner, Value};
-use tepui_model::program::{DEADLOCK, Program};
+use tepui_model::program::{DEADLOCK, Goal, Program};
 
 use crate::Rejected;
 
@@ -29,13 +29,13 @@ pub fn replay(program: &Program, trace: &Trace, stop: &dyn Fn() -> bool) -> Resu
         if stop() {
             return Err(Rejected::stopped(place()));
         }
-        if steps.last().is_some_and(|(_, last): &(usize, run::Step)| last.failed) {
-            return Err(Rejected::new(place(), "nothing comes after an assertion that fails"));
+        if steps.last().is_some_and(|(_, last): &(usize, run::Step)| last.failed.is_some()) {
+            return Err(Rejected::new(place(), "nothing comes after a step that fails"));
         }
         let taken = take(&runner, &state, step).map_err(|why| Rejected::new(place(), why))?;
         state = taken.after.clone();
         match number < trace.hidden {
-            true if taken.failed => return Err(Rejected::new(place(), "a step that fails is hidden")),
+            true if taken.failed.is_some() => return Err(Rejected::new(place(), "a step that fails is hidden")),
             true => first = state.clone(),
             false => steps.push((step.thread, taken)),
         }
@@ -43,7 +43,7 @@ pub fn replay(program: &Program, trace: &Trace, stop: &dyn Fn() -> bool) -> Resu
     if trace.hidden > trace.steps.len() {
         return Err(Rejected::new("trace", "more steps are hidden than there are"));
     }
-    let failed = steps.last().map(|(_, step)| step).filter(|step| step.failed);
+    let failed = steps.last().and_then(|(_, step)| step.failed);
     match violates(&runner, &state, failed, &trace.property) {
         true => Ok(Execution { start: first, steps }),
         false => Err(Rejected::new("property", format!("{} is not violated in the end", trace.property))),
@@ -83,10 +83,10 @@ fn take(runner: &Runner<'_>, state: &State, step: &Step) -> Result<run::Step, St
     Ok(taken)
 }
 
-fn violates(runner: &Runner<'_>, last: &State, failed: Option<&run::Step>, property: &str) -> bool {
+fn violates(runner: &Runner<'_>, last: &State, failed: Option<Goal>, property: &str) -> bool {
     let program = runner.program();
     if let Some(failed) = failed {
-        return program.assertion_name(failed.at.0, failed.at.1) == property;
+        return program.properties(false).iter().any(|one| one.name == property && one.never.contains(&failed));
     }
     runner.reached(last).iter().any(|&label| program.unreachable[label].label == property)
         || property == DEADLOCK && runner.stuck(last).is_some()

@@ -61,7 +61,7 @@ fn passed(passing: &Passing<'_>, state: &State) -> Option<Vec<State>> {
         Some(action) => !runner.is_uninterrupted(main) && passing.is_unseen(main, action),
     };
     let steps = fits.then(|| runner.steps_keeping(state, 0, passing.tables))?;
-    steps.into_iter().map(|step| (!step.failed).then_some(step.after)).collect()
+    steps.into_iter().map(|step| step.failed.is_none().then_some(step.after)).collect()
 }
 
 /// Whether nothing keeps a thread from a step, and others need not wait for it.

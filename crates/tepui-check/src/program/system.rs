@@ -161,11 +161,11 @@ impl System for Interpreted<'_> {
                     let others = || Some(Others::Start(started.clone()));
                     self.moved(&mut found, &points, number, overwrite, others);
                 }
-                Effect::Wake(next) => {
+                Effect::Wake(next, woken) => {
                     let points = passing.run_on(values, next);
-                    self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake));
+                    self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake(woken)));
                 }
-                Effect::Fail => continue,
+                Effect::Fail(_) => continue,
             }
             self.done.borrow_mut().push(done);
         }
@@ -184,7 +184,9 @@ impl System for Interpreted<'_> {
         }
         let passing = self.passing();
         let resumed = self.runner.resume(values, waiting, results, &self.tables);
-        let mut found: Vec<_> = resumed.into_iter().flat_map(|(values, frame)| passing.run_on(values, frame)).collect();
+        // What fails changes nothing.
+        let resumed = resumed.into_iter().flatten();
+        let mut found: Vec<_> = resumed.flat_map(|(values, frame)| passing.run_on(values, frame)).collect();
         found.sort_unstable();
         found.dedup();
         self.revealed.borrow_mut().insert(key, found.clone().into());
@@ -195,8 +197,8 @@ impl System for Interpreted<'_> {
         self.uninterrupted[top.0 as usize]
     }
 
-    fn woken(&self, top: Symbol) -> Option<Vec<Symbol>> {
-        let frame = self.tables.frame(top).filter(|frame| frame.stage == Stage::Asleep)?;
+    fn woken(&self, top: Symbol, condition: u32) -> Option<Vec<Symbol>> {
+        let frame = self.tables.frame(top).filter(|frame| frame.stage == Stage::Asleep(condition))?;
         let awake = Frame { stage: Stage::Running, ..frame.clone() };
         // The values of shared variables are not looked at: what runs on touches its own variables only, unless it is
         // uninterrupted, and one that sleeps uninterrupted is never woken.

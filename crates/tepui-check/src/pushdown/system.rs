@@ -99,7 +99,7 @@ impl System for Rules<'_> {
         false
     }
 
-    fn woken(&self, _: Symbol) -> Option<Vec<Symbol>> {
+    fn woken(&self, _: Symbol, _: u32) -> Option<Vec<Symbol>> {
         None
     }
 

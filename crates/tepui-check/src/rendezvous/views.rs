@@ -208,7 +208,7 @@ impl System for Meeting<'_> {
         false
     }
 
-    fn woken(&self, _: Symbol) -> Option<Vec<Symbol>> {
+    fn woken(&self, _: Symbol, _: u32) -> Option<Vec<Symbol>> {
         None
     }
 

@@ -132,10 +132,10 @@ impl Programs {
         let (procedure, position) = (head.procedure(), head.position());
         let kept = &self.code.kept;
         let (stage, kept) = match head.stage() {
-            Stage::Running | Stage::Failed | Stage::Full => (step::Stage::Running, &kept.at[procedure][position]),
-            Stage::Asleep => (step::Stage::Asleep, &kept.at[procedure][position]),
+            Stage::Asleep => (step::Stage::Asleep(head.condition()), &kept.at[procedure][position]),
             Stage::Storing => (step::Stage::Storing, &kept.during[procedure][position]),
             Stage::Waiting => (step::Stage::Waiting, &kept.at[procedure][position]),
+            _ => (step::Stage::Running, &kept.at[procedure][position]),
         };
         step::Frame {
             procedure,
@@ -150,7 +150,7 @@ impl Programs {
 
     /// Whether a thread has failed that has a frame on top.
     fn has_failed(&self, symbol: Symbol) -> bool {
-        !symbol.is_bottom() && matches!(Head(self.tables.frame(symbol)[0]).stage(), Stage::Failed | Stage::Full)
+        !symbol.is_bottom() && Head(self.tables.frame(symbol)[0]).stage().has_failed()
     }
 
     /// The values of the shared variables in a shared row.
@@ -171,7 +171,7 @@ impl Programs {
             None => format!("{}:end", procedure.name),
         };
         let doing = match stage {
-            Stage::Failed => return format!("{place} fails"),
+            Stage::Failed | Stage::OutOfRange | Stage::OutOfArray => return format!("{place} fails"),
             Stage::Full => " wants more threads",
             Stage::Asleep => " asleep",
             Stage::Running | Stage::Storing | Stage::Waiting => "",

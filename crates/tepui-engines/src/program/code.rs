@@ -13,7 +13,7 @@ use super::layout::{Head, Layout, Stage};
 use super::local_steps::Passed;
 use super::machine::Machine;
 use super::setup::Setup;
-use super::terms::{Term, Var};
+use super::terms::{self, Target, Term, Var};
 use super::variables::{Kept, Variables};
 use super::{Face, Options, Patience, Unsupported};
 
@@ -72,6 +72,10 @@ pub struct Instruction {
     pub next: usize,
     /// Whether there may be several ways to execute it.
     pub chooses: bool,
+    /// Whether there may be several ways to store the results of a call.
+    pub chooses_at_return: bool,
+    /// Whether it may fail other than by an assertion.
+    pub doubtful: bool,
     /// Variables that it may read before they have a value.
     pub opens: Vec<Var>,
     /// All of these that decide whether a thread is blocked here: what is enforced before and after it, too.
@@ -109,12 +113,16 @@ pub enum Op {
     Branch(Condition, usize, usize),
     /// Begins or ends to insist on not being interrupted.
     Insist(bool),
-    /// Waits until a variable is 0 and makes it 1.
-    Lock(Var),
+    /// Waits until a variable is 0 and makes it 1; or, if it is a semaphore, until it is above 0 and takes 1 away.
+    Take(Target, bool),
+    /// A variable becomes its first value, and the loop begins at a position.
+    Loop(Var, usize),
+    /// A variable becomes its next value, and the loop goes on at a position; after the last one it is done.
+    Next(Var, usize),
     /// Calls a procedure.
     Call {
         /// Where its results go.
-        targets: Vec<Option<Var>>,
+        targets: Vec<Option<Target>>,
         /// The procedure.
         procedure: usize,
         /// The values of its parameters.
@@ -135,17 +143,17 @@ pub enum Op {
     StartAt(usize),
     /// Ends the thread.
     EndThread,
-    /// Sleeps until a broadcast.
-    Sleep,
-    /// Wakes all threads that sleep.
-    Broadcast,
+    /// Makes a lock 0, if there is one, and sleeps on a condition.
+    Sleep(terms::Condition, Option<Target>),
+    /// Wakes threads that sleep on a condition, all or one of them.
+    Wake(terms::Condition, bool),
 }
 
 /// A value that is stored.
 #[derive(Debug)]
 pub struct Store {
     /// Where it goes, if anywhere.
-    pub target: Option<Var>,
+    pub target: Option<Target>,
     /// The value.
     pub value: Term,
 }
@@ -154,26 +162,32 @@ pub struct Store {
 pub type Condition = Term;
 
 impl Op {
-    /// The expressions that it evaluates.
-    fn terms(&self) -> Box<dyn Iterator<Item = &Term> + '_> {
+    /// The expressions that it evaluates. Those that lead to the targets of a call are evaluated when it returns.
+    fn terms(&self) -> Vec<&Term> {
         match self {
-            Self::Assign(stores, constraint) => Box::new(stores.iter().map(|store| &store.value).chain(constraint)),
-            Self::Assume(condition) | Self::Assert(condition) | Self::Branch(condition, ..) => {
-                Box::new(std::iter::once(condition))
+            Self::Assign(stores, constraint) => {
+                let targets = stores.iter().filter_map(|store| store.target.as_ref()).flat_map(Target::terms);
+                targets.chain(stores.iter().map(|store| &store.value)).chain(constraint).collect()
             }
+            Self::Assume(condition) | Self::Assert(condition) | Self::Branch(condition, ..) => vec![condition],
             Self::Call { arguments: terms, .. } | Self::Return(terms) | Self::Start { arguments: terms, .. } => {
-                Box::new(terms.iter())
+                terms.iter().collect()
             }
-            Self::Goto(_) | Self::Lock(_) | Self::Skip | Self::Insist(_) | Self::StartAt(_) => Box::new([].iter()),
-            Self::EndThread | Self::Sleep | Self::Broadcast => Box::new([].iter()),
+            Self::Take(target, _) => target.terms().collect(),
+            Self::Sleep(condition, lock) => {
+                condition.indices.iter().map(|index| &index.value).chain(lock.iter().flat_map(Target::terms)).collect()
+            }
+            Self::Wake(condition, _) => condition.indices.iter().map(|index| &index.value).collect(),
+            Self::Goto(_) | Self::Skip | Self::Insist(_) | Self::StartAt(_) => Vec::new(),
+            Self::Loop(..) | Self::Next(..) | Self::EndThread => Vec::new(),
         }
     }
 
     /// Adds the variables that it may read before they have a value.
     fn opens(&self, found: &mut Vec<Var>) {
-        self.terms().for_each(|term| term.opens(found));
-        if let Self::Lock(variable) = self {
-            Term::Read(*variable).opens(found);
+        self.terms().into_iter().for_each(|term| term.opens(found));
+        if let Self::Take(target, _) = self {
+            target.read().opens(found);
         }
     }
 
@@ -181,12 +195,18 @@ impl Op {
     pub(super) fn ways(&self) -> (bool, u64) {
         let (chooses, ways) = match self {
             Self::Goto(targets) => (targets.len() > 1, targets.len() as u64),
-            Self::Lock(variable) => (variable.field.may_be_unset(), 1),
+            Self::Take(target, _) => (target.read().chooses(), 1),
             _ => (false, 1),
         };
-        self.terms().fold((chooses, ways), |(chooses, ways), term| {
+        self.terms().into_iter().fold((chooses, ways), |(chooses, ways), term| {
             (chooses || term.chooses(), ways.saturating_mul(term.ways()))
         })
+    }
+
+    /// Whether there may be several ways to store the results of a call.
+    fn chooses_at_return(&self) -> bool {
+        let Self::Call { targets, .. } = self else { return false };
+        targets.iter().flatten().flat_map(Target::terms).any(Term::chooses)
     }
 }
 
@@ -206,6 +226,9 @@ impl Code {
         };
         if program.procedures.len() > Head::MOST_PROCEDURES {
             return Err(Unsupported(format!("the program has more than {} procedures", Head::MOST_PROCEDURES)));
+        }
+        if program.procedures.iter().any(|procedure| procedure.statements.len() >= Head::MOST_STATEMENTS) {
+            return Err(Unsupported(format!("a procedure has more than {} statements", Head::MOST_STATEMENTS)));
         }
         let open = |number: usize| program.shared[number].init.is_none() && kept.shared.contains(number);
         let shared = Layout::new(&program, HELD_BITS, &program.shared, open)
@@ -272,7 +295,9 @@ impl Code {
                 next,
                 chooses,
                 plain: !chooses && !self.enforces_around(procedure, &action),
-                alone: !matches!(action, Op::Start { .. } | Op::StartAt(_) | Op::Broadcast),
+                alone: !matches!(action, Op::Start { .. } | Op::StartAt(_) | Op::Wake(..)),
+                chooses_at_return: action.chooses_at_return(),
+                doubtful: at < end && self.program.is_doubtful(number, at),
                 opens,
                 decisive,
                 inside: inside(position),
@@ -294,12 +319,12 @@ impl Code {
     }
 
     /// Puts the first frame of a procedure somewhere.
-    pub fn enter(&self, procedure: usize, arguments: &[u64], frame: &mut Vec<u64>) {
+    pub fn enter(&self, procedure: usize, arguments: &[i64], frame: &mut Vec<u64>) {
         let called = &self.procedures[procedure];
         frame.clear();
         frame.extend_from_slice(&called.first);
         for (field, &value) in called.layout.fields[..called.parameters].iter().zip(arguments) {
-            field.put(frame, value);
+            field.put(frame, field.code_of(value).unwrap_or_default());
         }
         self.tidy(frame);
     }
@@ -334,7 +359,8 @@ impl Code {
     /// The first frame of a thread that is there from the start, where it rests.
     pub fn first_frame(&self, procedure: usize, position: usize, given: &[u32], machine: &mut Machine) -> Vec<u64> {
         let mut frame = Vec::new();
-        let arguments: Vec<_> = given.iter().copied().map(u64::from).collect();
+        let fields = self.procedures[procedure].layout.fields.iter();
+        let arguments: Vec<_> = fields.zip(given).map(|(field, &code)| field.low + i64::from(code)).collect();
         self.enter(procedure, &arguments, &mut frame);
         frame[0] = Head(frame[0]).at(position).root(true).0;
         let mut first = frame.clone();

@@ -1,11 +1,11 @@
 //! From statements of the program to what is executed.
 
-use tepui_model::program::{Action, Expression, Kind, Operator, Procedure, Slot};
+use tepui_model::program::{self, Action, Expression, Kind, Operator, Place, Procedure, Slot};
 
 use super::Unsupported;
 use super::code::{Code, Op, Store};
 use super::layout::Layout;
-use super::terms::{Term, Var};
+use super::terms::{Condition, Element, Index, Target, Term, Var};
 
 /// The most ways to execute a statement.
 const MOST_WAYS: u64 = 1 << 18;
@@ -43,12 +43,10 @@ impl Compiler<'_> {
             Action::Skip | Action::Atomic(_) => Op::Skip, // An atomic block is empty here.
             Action::Goto(targets) => Op::Goto(targets.clone()),
             Action::Assign { targets, values, constraint } => {
+                let doubtful = constraint.is_some() || self.code.program.is_doubtful(self.number, position);
                 let stores = targets.iter().zip(values).map(|(target, value)| Store {
-                    target: target.map(|slot| self.variable(slot)),
-                    value: match constraint {
-                        None => self.stored(*target, value, next),
-                        Some(_) => self.term(value),
-                    },
+                    target: self.target(target),
+                    value: if doubtful { self.term(value) } else { self.stored(target, value, next) },
                 });
                 Op::Assign(stores.collect(), constraint.as_ref().map(|constraint| self.term(constraint)))
             }
@@ -60,27 +58,33 @@ impl Compiler<'_> {
             Action::While(condition, body) => Op::Branch(self.term(condition), first(body, position), next),
             Action::AtomicBegin => Op::Insist(true),
             Action::AtomicEnd => Op::Insist(false),
-            Action::Lock(slot) => Op::Lock(self.variable(*slot)),
-            Action::Unlock(slot) => {
-                Op::Assign(vec![Store { target: Some(self.variable(*slot)), value: Term::Value(0) }], None)
+            Action::For(variable, body) => Op::Loop(self.variable(Slot::Local(*variable)), first(body, next)),
+            Action::Next(variable, body) => Op::Next(self.variable(Slot::Local(*variable)), *body),
+            Action::Lock(place) => self.take(place, false),
+            Action::Acquire(place) => self.take(place, true),
+            Action::Unlock(place) => {
+                Op::Assign(vec![Store { target: self.target(place), value: Term::Value(0) }], None)
             }
             Action::Call { targets, procedure, arguments } => Op::Call {
-                targets: targets.iter().map(|target| target.map(|slot| self.variable(slot))).collect(),
+                targets: targets.iter().map(|target| self.target(target)).collect(),
                 procedure: *procedure,
-                arguments: self.arguments(*procedure, arguments),
+                arguments: self.arguments(position, *procedure, arguments),
             },
             Action::Return(values) => Op::Return(terms(values)),
             Action::Start { procedure, arguments, count } => {
-                Op::Start { procedure: *procedure, arguments: self.arguments(*procedure, arguments), count: *count }
+                let arguments = self.arguments(position, *procedure, arguments);
+                Op::Start { procedure: *procedure, arguments, count: *count }
             }
             Action::StartAt(to) => Op::StartAt(*to),
             Action::EndThread => Op::EndThread,
-            Action::Sleep => Op::Sleep,
-            Action::Broadcast => Op::Broadcast,
+            Action::Sleep => Op::Sleep(Condition::default(), None),
+            Action::SleepOn(condition, lock) => Op::Sleep(self.condition(condition), self.target(lock)),
+            Action::Broadcast => Op::Wake(Condition::default(), true),
+            Action::Wake { condition, all } => Op::Wake(self.condition(condition), *all),
             Action::Dead(slots) => {
                 let stores = slots.iter().map(|&slot| Store {
-                    target: Some(self.variable(slot)),
-                    value: self.stored(Some(slot), &Expression::Any(self.kind(slot)), next),
+                    target: Some(Target::Variable(self.variable(slot))),
+                    value: self.stored(&Place::Variable(slot), &Expression::Any(self.kind(slot)), next),
                 });
                 Op::Assign(stores.collect(), None)
             }
@@ -106,19 +110,61 @@ impl Compiler<'_> {
         }
     }
 
-    /// A value that is stored. Where it is not kept it is not even looked at.
-    fn stored(&self, target: Option<Slot>, value: &Expression, next: usize) -> Term {
-        let kept = target.is_some_and(|slot| self.keeps(self.number, next, slot));
-        if kept { self.term(value) } else { Term::Value(0) }
+    /// Where a value goes.
+    fn target(&self, place: &Place) -> Option<Target> {
+        match place {
+            Place::Nowhere => None,
+            Place::Variable(slot) => Some(Target::Variable(self.variable(*slot))),
+            Place::Element(element) => Some(Target::Element(Box::new(self.element(element, |_| true)))),
+        }
     }
 
-    /// The values of parameters, as far as they are kept.
-    fn arguments(&self, called: usize, arguments: &[Expression]) -> Vec<Term> {
+    /// A lock or a semaphore is taken.
+    fn take(&self, place: &Place, semaphore: bool) -> Op {
+        self.target(place).map_or(Op::Skip, |target| Op::Take(target, semaphore))
+    }
+
+    fn element(&self, element: &program::Element, kept: impl Fn(Slot) -> bool) -> Element {
+        let last: usize = element.indices.iter().map(|index| (index.count as usize - 1) * index.stride).sum();
+        let variable = |distance: usize| {
+            let slot = element.first.after(distance);
+            kept(slot).then(|| self.variable(slot))
+        };
+        Element {
+            // In between there may be other fields of a record, which no index leads to.
+            variables: (0..=last).map(variable).collect(),
+            indices: self.indices(&element.indices),
+            any: (element.kind.lowest(), self.code.program.values(element.kind)),
+        }
+    }
+
+    fn indices(&self, indices: &[program::Index]) -> Vec<Index> {
+        let index =
+            |index: &program::Index| Index { value: self.term(&index.value), count: index.count, stride: index.stride };
+        indices.iter().map(index).collect()
+    }
+
+    fn condition(&self, condition: &program::Condition) -> Condition {
+        Condition { first: condition.first, indices: self.indices(&condition.indices) }
+    }
+
+    /// A value that is stored. Where it is not kept it is not even looked at.
+    fn stored(&self, target: &Place, value: &Expression, next: usize) -> Term {
+        let kept = target.slots().into_iter().any(|slot| self.keeps(self.number, next, slot));
+        let lowest = || self.code.program.kind_of(self.number, target).map_or(0, Kind::lowest);
+        if kept { self.term(value) } else { Term::Value(lowest()) }
+    }
+
+    /// The values of parameters, as far as they are kept, or if something is in doubt.
+    fn arguments(&self, position: usize, called: usize, arguments: &[Expression]) -> Vec<Term> {
         let procedure = &self.code.program.procedures[called];
+        let doubtful = self.code.program.is_doubtful(self.number, position);
         let entry = procedure.body.first().copied().unwrap_or(procedure.statements.len());
-        let term = |(number, argument): (usize, &Expression)| match self.keeps(called, entry, Slot::Local(number)) {
+        let term = |(number, argument): (usize, &Expression)| match doubtful
+            || self.keeps(called, entry, Slot::Local(number))
+        {
             true => self.term(argument),
-            false => Term::Value(0),
+            false => Term::Value(procedure.locals[number].kind.lowest()),
         };
         arguments.iter().enumerate().map(term).collect()
     }
@@ -134,34 +180,61 @@ impl Compiler<'_> {
     fn read(&self, slot: Slot) -> Term {
         match self.keeps(self.number, self.position, slot) {
             true => Term::Read(self.variable(slot)),
-            false => Term::Any(self.code.program.values(self.kind(slot))),
+            false => self.any(self.kind(slot)),
+        }
+    }
+
+    fn any(&self, kind: Kind) -> Term {
+        Term::Any(kind.lowest(), self.code.program.values(kind))
+    }
+
+    /// The value of an element; where it is not kept, it may be any.
+    fn read_element(&self, element: &program::Element) -> Term {
+        let kept = |slot: Slot| self.keeps(self.number, self.position, slot);
+        match element.slots().into_iter().any(kept) || element.indices.iter().any(|index| self.may_miss(index)) {
+            true => Term::Element(Box::new(self.element(element, kept))),
+            false => self.any(element.kind),
+        }
+    }
+
+    fn may_miss(&self, index: &program::Index) -> bool {
+        self.code.program.may_miss(self.number, index)
+    }
+
+    fn binary(&self, operator: Operator, operands: Box<[Term; 2]>) -> Term {
+        let constant = operands.iter().all(Term::is_any);
+        let logical = matches!(
+            operator,
+            Operator::And | Operator::Or | Operator::Xor | Operator::Implies | Operator::Equal | Operator::Unequal
+        );
+        match operator {
+            // What has any truth value in each way has any truth value.
+            _ if constant && logical => Term::Any(0, 2),
+            Operator::And => Term::And(operands),
+            Operator::Or => Term::Or(operands),
+            Operator::Implies => Term::Implies(operands),
+            Operator::Equal => Term::Equal(operands),
+            Operator::Xor | Operator::Unequal => Term::Unequal(operands),
+            operator => Term::Numbers(operator, operands),
         }
     }
 
     pub(super) fn term(&self, expression: &Expression) -> Term {
         let two = |left: &Expression, right: &Expression| Box::new([self.term(left), self.term(right)]);
         match expression {
-            Expression::Value(value, _) => Term::Value(u64::from(*value)),
-            Expression::Any(kind) => Term::Any(self.code.program.values(*kind)),
+            Expression::Value(code, kind) => Term::Value(kind.lowest() + i64::from(*code)),
+            Expression::Number(number) => Term::Value(*number),
+            Expression::Any(kind) => self.any(*kind),
             Expression::Read(slot) => self.read(*slot),
             Expression::New(slot) => Term::New(self.variable(*slot)),
+            Expression::Element(element) => self.read_element(element),
+            Expression::NewElement(element) => Term::NewElement(Box::new(self.element(element, |_| true))),
             Expression::Not(operand) => match self.term(operand) {
                 any if any.is_any() => any,
                 operand => Term::Not(Box::new(operand)),
             },
-            Expression::Binary(operator, left, right) => {
-                let operands = two(left, right);
-                let constant = operands.iter().all(|operand| matches!(operand, Term::Any(2)));
-                match operator {
-                    // What has any value in each way has any value.
-                    _ if constant => Term::Any(2),
-                    Operator::And => Term::And(operands),
-                    Operator::Or => Term::Or(operands),
-                    Operator::Implies => Term::Implies(operands),
-                    Operator::Equal => Term::Equal(operands),
-                    Operator::Xor | Operator::Unequal => Term::Unequal(operands),
-                }
-            }
+            Expression::Negate(operand) => Term::Negate(Box::new(self.term(operand))),
+            Expression::Binary(operator, left, right) => self.binary(*operator, two(left, right)),
             Expression::Choice(condition, then, otherwise) => {
                 Term::Choice(Box::new([self.term(condition), self.term(then), self.term(otherwise)]))
             }

@@ -7,6 +7,7 @@ use tepui_cert::program::Trace;
 use tepui_core::{Budget, Stop};
 use tepui_model::program::THREAD_LIMIT;
 use tepui_model::program::step::Runner;
+use tepui_model::pushdown::Symbol;
 
 use super::layout::{Head, Stage};
 use super::retrace::{Beginning, Execution, Follower, Frame, Lost, Situation};
@@ -95,6 +96,9 @@ fn follow(
         if full.is_some() {
             break;
         }
+        if fails_at_return(system, *thread, before, row) {
+            break;
+        }
         if eager {
             follower.catch_up_all()?;
         }
@@ -114,15 +118,25 @@ fn is_full(system: &Programs, thread: ThreadId, row: &[u32]) -> bool {
     !top.is_bottom() && Head(system.tables.frame(top)[0]).stage() == Stage::Full
 }
 
+/// Whether a thread fails when it returns: for the program it is still where it was.
+fn fails_at_return(system: &Programs, thread: ThreadId, before: &[u32], after: &[u32]) -> bool {
+    let stacks = system.tables.stacks(system.kind_of[thread.index()]);
+    let word = |row: &[u32]| stacks.word(row[thread.field()], usize::MAX);
+    let (before, after) = (word(before), word(after));
+    let failed = |symbol: Symbol| !symbol.is_bottom() && Head(system.tables.frame(symbol)[0]).failure().is_some();
+    after.len() < before.len() && failed(after[0])
+}
+
 /// A row, in the terms of the program.
 fn situation(system: &Programs, row: &[u32]) -> Situation {
     let frames = |thread: ThreadId| {
         let word = system.tables.stacks(system.kind_of[thread.index()]).word(row[thread.field()], usize::MAX);
         let frame = |&symbol: &_| {
             let frame = system.source_frame(symbol);
-            let failed = Head(system.tables.frame(symbol)[0]).stage() == Stage::Failed;
+            let head = Head(system.tables.frame(symbol)[0]);
+            let failed = head.failure();
             // Nothing is kept of one that has failed.
-            let locals = if failed { Vec::new() } else { frame.locals };
+            let locals = if failed.is_some() { Vec::new() } else { frame.locals };
             Frame { procedure: frame.procedure, position: frame.position, locals, failed, stage: frame.stage }
         };
         Some(word.iter().rev().skip(1).map(frame).collect())

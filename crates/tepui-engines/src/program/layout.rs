@@ -4,7 +4,7 @@
 //! hold the values of the local variables. A value takes as many bits as its variable has values, and lies within one
 //! word. A variable that starts with any value has one code more, for as long as nobody has read or written it.
 
-use tepui_model::program::{Kind, Program, Variable};
+use tepui_model::program::{Goal, Kind, Program, Variable};
 
 /// The most bits that the shared variables may take, or the local ones of a procedure.
 pub const MOST_BITS: u64 = 4_096;
@@ -17,6 +17,8 @@ pub struct Field {
     mask: u64,
     /// How many values there are.
     pub values: u32,
+    /// The number that the code 0 stands for.
+    pub low: i64,
     /// The code of a variable that has no value yet; none that occurs, if it always has one.
     pub unset: u64,
 }
@@ -36,12 +38,19 @@ impl Field {
         *word = *word & !(self.mask << self.shift) | code << self.shift;
     }
 
+    /// The code of a number; none, if it is out of range.
+    #[inline]
+    pub fn code_of(self, number: i64) -> Option<u64> {
+        let code = (number - self.low) as u64;
+        (code < u64::from(self.values)).then_some(code)
+    }
+
     /// Whether it may have no value yet.
     pub fn may_be_unset(self) -> bool {
         self.unset <= self.mask
     }
 
-    /// The value that stands there; none, if it has none yet.
+    /// The code of the value that stands there; none, if it has none yet.
     pub fn value(self, words: &[u64]) -> Option<u32> {
         let code = self.code(words);
         (code != self.unset).then_some(code as u32)
@@ -81,7 +90,8 @@ impl Layout {
             }
             let (word, shift) = ((bit / 64) as u32, (bit % 64) as u32);
             let unset = if open(number) { u64::from(values) } else { u64::MAX };
-            fields.push(Field { word, shift, mask: u64::MAX >> (64 - width), values, unset });
+            let low = variable.kind.lowest();
+            fields.push(Field { word, shift, mask: u64::MAX >> (64 - width), values, low, unset });
             bit += width;
         }
         match bit - u64::from(used) <= MOST_BITS {
@@ -117,7 +127,7 @@ pub struct Head(pub u64);
 pub enum Stage {
     /// It is about to execute the statement at its position.
     Running,
-    /// It sleeps until a broadcast.
+    /// It sleeps on a condition, or without one.
     Asleep,
     /// It waits for a procedure, whose results go to the targets of the call at its position.
     Storing,
@@ -127,21 +137,46 @@ pub enum Stage {
     Failed,
     /// A thread was to be started, and there was no place for it.
     Full,
+    /// A value was to be stored that is out of range.
+    OutOfRange,
+    /// An index was outside of its array.
+    OutOfArray,
 }
 
-const STAGES: [Stage; 6] = [Stage::Running, Stage::Asleep, Stage::Storing, Stage::Waiting, Stage::Failed, Stage::Full];
+const STAGES: [Stage; 8] = [
+    Stage::Running,
+    Stage::Asleep,
+    Stage::Storing,
+    Stage::Waiting,
+    Stage::Failed,
+    Stage::Full,
+    Stage::OutOfRange,
+    Stage::OutOfArray,
+];
+
+impl Stage {
+    /// Whether it has failed, in whatever way.
+    pub fn has_failed(self) -> bool {
+        matches!(self, Self::Failed | Self::Full | Self::OutOfRange | Self::OutOfArray)
+    }
+}
 
 impl Head {
     /// How many bits of a frame it takes.
     pub const BITS: u32 = 64;
-    const PROCEDURE: u32 = 32;
-    const STAGE: u32 = 48;
-    const ROOT: u64 = 1 << 56;
-    const UNDER: u64 = 1 << 57;
-    const INSISTS: u64 = 1 << 58;
+    const POSITION: u64 = (1 << 26) - 1;
+    const PROCEDURE: u32 = 26;
+    const STAGE: u32 = 42;
+    const ROOT: u64 = 1 << 45;
+    const UNDER: u64 = 1 << 46;
+    const INSISTS: u64 = 1 << 47;
+    const CONDITION: u32 = 48;
 
     /// The most procedures that it can tell apart.
     pub const MOST_PROCEDURES: usize = 1 << 16;
+
+    /// The most statements of a procedure.
+    pub const MOST_STATEMENTS: usize = Self::POSITION as usize;
 
     /// A frame that runs.
     pub fn new(procedure: usize, position: usize) -> Self {
@@ -157,13 +192,24 @@ impl Head {
     /// The position.
     #[inline]
     pub fn position(self) -> usize {
-        self.0 as u32 as usize
+        (self.0 & Self::POSITION) as usize
     }
 
     /// What it does.
     #[inline]
     pub fn stage(self) -> Stage {
         STAGES[(self.0 >> Self::STAGE) as usize & 7]
+    }
+
+    /// How it has failed, if it has, other than for want of a place.
+    pub fn failure(self) -> Option<Goal> {
+        let (procedure, position) = (self.procedure(), self.position());
+        match self.stage() {
+            Stage::Failed => Some(Goal::Failure(procedure, position)),
+            Stage::OutOfRange => Some(Goal::Range(procedure, position)),
+            Stage::OutOfArray => Some(Goal::Index(procedure, position)),
+            _ => None,
+        }
     }
 
     /// Whether it is the first procedure of its thread.
@@ -188,7 +234,24 @@ impl Head {
     #[inline]
     #[must_use]
     pub fn at(self, position: usize) -> Self {
-        Self(self.0 & !u64::from(u32::MAX) | position as u64)
+        Self(self.0 & !Self::POSITION | position as u64)
+    }
+
+    /// The number of the condition that it sleeps on; 0, if there is none.
+    pub fn condition(self) -> u32 {
+        (self.0 >> Self::CONDITION) as u32
+    }
+
+    /// The same, asleep on a condition.
+    #[must_use]
+    pub fn asleep(self, condition: u32) -> Self {
+        Self(self.in_stage(Stage::Asleep).0 & !(u64::MAX << Self::CONDITION) | u64::from(condition) << Self::CONDITION)
+    }
+
+    /// The same, awake.
+    #[must_use]
+    pub fn awake(self) -> Self {
+        Self(self.in_stage(Stage::Running).0 & !(u64::MAX << Self::CONDITION))
     }
 
     /// The same in another stage.

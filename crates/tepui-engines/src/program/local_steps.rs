@@ -15,12 +15,12 @@
 //! threads rest, and its checker lets a thread pass all others ([`Passed`]).
 
 use tepui_model::program::flow::Flow;
-use tepui_model::program::{Action, Expression, Procedure, Program, Slot};
+use tepui_model::program::{Action, Expression, Place, Procedure, Program, Slot};
 
 use super::Face;
 use super::code::{Code, Op};
 use super::layout::{Head, Stage};
-use super::machine::Machine;
+use super::machine::{Machine, Outcome};
 use super::table::tells_always;
 
 /// Whether a thread goes on from a position without being seen there.
@@ -30,7 +30,7 @@ pub enum Passed {
     Never,
     /// It goes on.
     Always,
-    /// It goes on unless the assertion there, which is about local variables, may fail.
+    /// It goes on unless the statement there, which is about local variables, may fail.
     UnlessFails,
 }
 
@@ -69,11 +69,12 @@ fn held_up(program: &Program, flows: &[Flow]) -> Vec<Vec<usize>> {
         match action {
             Action::Start { procedure, .. } => held_up[*procedure].push(0),
             Action::StartAt(to) => held_up[number].push(*to),
-            Action::Broadcast => wakes = true,
+            Action::Broadcast | Action::Wake { .. } => wakes = true,
             _ => {}
         }
     }
-    for (number, position, _) in statements().filter(|(_, _, action)| wakes && matches!(action, Action::Sleep)) {
+    let sleeps = |action: &Action| matches!(action, Action::Sleep | Action::SleepOn(..));
+    for (number, position, _) in statements().filter(|(_, _, action)| wakes && sleeps(action)) {
         held_up[number].push(flows[number].next[position]);
     }
     held_up
@@ -198,6 +199,13 @@ impl Code {
         match action {
             Action::Assert(condition) if reads_shared(condition) => Passed::Never,
             Action::Assert(_) => Passed::UnlessFails,
+            action if self.program.is_doubtful(number, at) => {
+                if is_local(action) {
+                    Passed::UnlessFails
+                } else {
+                    Passed::Never
+                }
+            }
             action if alone => {
                 if is_local(action) {
                     Passed::Always
@@ -218,9 +226,8 @@ impl Code {
     /// Whether a statement in an atomic section belongs to the step before.
     fn belongs_to_section(&self, action: &Action) -> bool {
         match action {
-            Action::Assume(_) | Action::Wait(_) | Action::Lock(_) | Action::Assign { constraint: Some(_), .. } => {
-                !self.options.deadlock
-            }
+            Action::Assume(_) | Action::Wait(_) | Action::Lock(_) | Action::Acquire(_) => !self.options.deadlock,
+            Action::Assign { constraint: Some(_), .. } => !self.options.deadlock,
             Action::Skip
             | Action::Goto(_)
             | Action::Assign { .. }
@@ -228,6 +235,8 @@ impl Code {
             | Action::While(..)
             | Action::AtomicBegin
             | Action::AtomicEnd
+            | Action::For(..)
+            | Action::Next(..)
             | Action::Unlock(_)
             | Action::Dead(_) => true,
             _ => false,
@@ -249,27 +258,30 @@ impl Code {
         }
     }
 
-    /// Whether the assertion at hand, which is about local variables, may fail.
+    /// Whether the statement at hand, which is about local variables, may fail.
     fn may_fail(&self, machine: &mut Machine, head: Head) -> bool {
         let instruction = self.instruction(head);
-        let Op::Assert(condition) = &instruction.action else { return false };
-        if !instruction.chooses {
+        if let Op::Assert(condition) = &instruction.action
+            && !instruction.chooses
+            && !instruction.doubtful
+        {
             return machine.value(condition) == 0;
         }
-        let (outer, frame) = (std::mem::take(&mut machine.choices), machine.frame.clone());
+        let (shared, frame) = (machine.shared.clone(), machine.frame.clone());
+        let outer = std::mem::take(&mut machine.choices);
         let mut fails = false;
-        self.settle(&machine.shared.clone(), &frame, &mut |_, frame| {
-            machine.frame.clear();
-            machine.frame.extend_from_slice(frame);
+        self.settle(&shared, &frame, &mut |shared, frame| {
             machine.choices.clear();
             loop {
-                fails |= machine.value(condition) == 0;
+                machine.load(shared, frame);
+                fails |= self.execute(machine) == Outcome::Fails;
                 if fails || !machine.choices.advance() {
                     break;
                 }
             }
         });
-        (machine.frame, machine.choices) = (frame, outer);
+        machine.load(&shared, &frame);
+        machine.choices = outer;
         fails
     }
 }
@@ -293,15 +305,20 @@ fn reads_shared(expression: &Expression) -> bool {
     shared
 }
 
+/// Whether a place is local, and so is all that leads to it.
+fn is_own(place: &Place) -> bool {
+    let mut own = place.slots().iter().all(|slot| matches!(slot, Slot::Local(_)));
+    place.indices(&mut |index| own &= !reads_shared(index));
+    own
+}
+
 /// Whether a statement reads and writes local variables only, and cannot block.
 fn is_local(action: &Action) -> bool {
     let local = |expression: &Expression| !reads_shared(expression);
     match action {
         Action::Skip | Action::Goto(_) => true,
-        Action::Assign { targets, values, constraint: None } => {
-            let own = |target: &Option<Slot>| !matches!(target, Some(Slot::Shared(_)));
-            targets.iter().all(own) && values.iter().all(local)
-        }
+        Action::Assign { targets, values, constraint: None } => targets.iter().all(is_own) && values.iter().all(local),
+        Action::For(..) | Action::Next(..) => true,
         Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),
         Action::Dead(slots) => slots.iter().all(|slot| matches!(slot, Slot::Local(_))),
         _ => false,

@@ -12,10 +12,11 @@
 //! enumerated that nobody reads.
 
 use tepui_core::{Budget, Limit, Stop};
+use tepui_model::program::Operator;
 
 use super::code::{Code, Op, Store};
 use super::layout::{Head, Stage};
-use super::terms::{Term, Var};
+use super::terms::{Element, Index, Target, Term, Var};
 
 /// Which way to take wherever there are several.
 #[derive(Clone, Debug, Default)]
@@ -76,9 +77,9 @@ pub enum Outcome {
     Ends,
     /// It goes on, and so many threads begin with the frame that is to be started.
     Starts(u32),
-    /// It goes on, and all that sleep are woken.
-    Wakes,
-    /// An assertion fails.
+    /// It goes on, and those that sleep on a condition are woken, all or one of them.
+    Wakes(u32, bool),
+    /// It fails, in the way that the frame at hand says.
     Fails,
 }
 
@@ -94,7 +95,7 @@ pub struct Machine {
     /// The first frame of threads that are started.
     pub started: Vec<u64>,
     /// The values that are returned.
-    pub values: Vec<u64>,
+    pub values: Vec<i64>,
     /// Which way to take.
     pub choices: Choices,
     /// A variable that was read although it has no value: then the outcome means nothing.
@@ -103,6 +104,10 @@ pub struct Machine {
     pub executed: u32,
     /// Whether it was stopped, so that steps are missing.
     pub stopped: bool,
+    /// Whether an index was outside of its array: then the statement fails.
+    outside: bool,
+    /// Where values go that are about to be stored.
+    places: Vec<Option<(Var, u64)>>,
     /// In a constraint, the shared row and the frame as they were.
     old: Option<Box<(Vec<u64>, Vec<u64>)>>,
 }
@@ -138,39 +143,75 @@ impl Machine {
 
     /// The value of a variable.
     #[inline]
-    fn read(&mut self, variable: Var) -> u64 {
+    fn read(&mut self, variable: Var) -> i64 {
         let row = if variable.shared { &self.shared } else { &self.frame };
         let code = variable.field.code(row);
-        if code == variable.field.unset { self.lack(variable) } else { code }
+        if code == variable.field.unset { self.lack(variable) } else { variable.field.low + code as i64 }
     }
 
     /// The value of a variable as it was before the assignment that a constraint belongs to.
-    fn read_old(&mut self, variable: Var) -> u64 {
+    fn read_old(&mut self, variable: Var) -> i64 {
         let Some(old) = &self.old else { return self.read(variable) };
         let code = variable.field.code(if variable.shared { &old.0 } else { &old.1 });
-        if code == variable.field.unset { self.lack(variable) } else { code }
+        if code == variable.field.unset { self.lack(variable) } else { variable.field.low + code as i64 }
     }
 
     #[cold]
-    fn lack(&mut self, variable: Var) -> u64 {
+    fn lack(&mut self, variable: Var) -> i64 {
         self.needs.get_or_insert(variable);
-        0
+        variable.field.low
     }
 
-    /// Gives a variable a value.
+    /// How far indices lead; none, if one is outside of its array.
+    fn distance(&mut self, indices: &[Index]) -> Option<usize> {
+        let (mut distance, mut inside) = (0, true);
+        for index in indices {
+            let value = self.value(&index.value);
+            inside &= (0..i64::from(index.count)).contains(&value);
+            distance += value.max(0) as usize * index.stride;
+        }
+        self.outside |= !inside;
+        inside.then_some(distance)
+    }
+
+    fn element(&mut self, element: &Element, new: bool) -> i64 {
+        let Some(distance) = self.distance(&element.indices) else { return element.any.0 };
+        match element.variables[distance] {
+            Some(variable) if new || self.old.is_none() => self.read(variable),
+            Some(variable) => self.read_old(variable),
+            None => element.any.0 + i64::from(self.choices.pick(element.any.1)),
+        }
+    }
+
+    /// The variable that a target is; none, if an index is outside of its array or if it is not kept.
+    fn target(&mut self, target: &Target) -> Option<Var> {
+        match target {
+            Target::Variable(variable) => Some(*variable),
+            Target::Element(element) => element.variables[self.distance(&element.indices)?],
+        }
+    }
+
+    /// Gives a variable the value with a code.
     #[inline]
-    pub fn put(&mut self, variable: Var, value: u64) {
-        variable.field.put(if variable.shared { &mut self.shared } else { &mut self.frame }, value);
+    pub fn put(&mut self, variable: Var, code: u64) {
+        variable.field.put(if variable.shared { &mut self.shared } else { &mut self.frame }, code);
     }
 
     /// The value of an expression.
-    pub fn value(&mut self, term: &Term) -> u64 {
+    pub fn value(&mut self, term: &Term) -> i64 {
         match term {
             Term::Value(value) => *value,
-            Term::Any(ways) => u64::from(self.choices.pick(*ways)),
+            Term::Any(low, ways) => low + i64::from(self.choices.pick(*ways)),
             Term::Read(variable) if self.old.is_some() => self.read_old(*variable),
             Term::Read(variable) | Term::New(variable) => self.read(*variable),
+            Term::Element(element) => self.element(element, false),
+            Term::NewElement(element) => self.element(element, true),
             Term::Not(operand) => 1 - self.value(operand),
+            Term::Negate(operand) => -self.value(operand),
+            Term::Numbers(operator, operands) => {
+                let (left, right) = (self.value(&operands[0]), self.value(&operands[1]));
+                computed(*operator, left, right)
+            }
             Term::And(operands) => match self.value(&operands[0]) {
                 0 => 0,
                 _ => self.value(&operands[1]),
@@ -183,8 +224,8 @@ impl Machine {
                 0 => 1,
                 _ => self.value(&operands[1]),
             },
-            Term::Equal(operands) => u64::from(self.value(&operands[0]) == self.value(&operands[1])),
-            Term::Unequal(operands) => u64::from(self.value(&operands[0]) != self.value(&operands[1])),
+            Term::Equal(operands) => i64::from(self.value(&operands[0]) == self.value(&operands[1])),
+            Term::Unequal(operands) => i64::from(self.value(&operands[0]) != self.value(&operands[1])),
             Term::Choice(parts) => {
                 let condition = self.value(&parts[0]);
                 self.value(&parts[if condition == 1 { 1 } else { 2 }])
@@ -195,7 +236,7 @@ impl Machine {
                 } else if self.value(&operands[1]) == 1 {
                     0
                 } else {
-                    u64::from(self.choices.pick(2))
+                    i64::from(self.choices.pick(2))
                 }
             }
         }
@@ -215,21 +256,89 @@ impl Machine {
         }
     }
 
-    fn assign(&mut self, stores: &[Store], constraint: Option<&Term>) -> bool {
-        if let ([store], None) = (stores, constraint) {
-            let value = self.value(&store.value);
-            store.target.into_iter().for_each(|target| self.put(target, value));
-            return true;
+    /// Stores values, all at once. Says what became of that.
+    fn assign(&mut self, stores: &[Store], constraint: Option<&Term>) -> Stored {
+        if let ([Store { target: Some(Target::Variable(target)), value }], None) = (stores, constraint) {
+            let value = self.value(value);
+            return match target.field.code_of(value) {
+                _ if self.outside => Stored::OutOfArray,
+                Some(code) => {
+                    self.put(*target, code);
+                    Stored::Done
+                }
+                None => Stored::OutOfRange,
+            };
         }
         self.evaluate(stores.iter().map(|store| &store.value));
-        self.old = constraint.map(|_| Box::new((self.shared.clone(), self.frame.clone())));
-        for (index, store) in stores.iter().enumerate() {
-            let value = self.values[index];
-            store.target.into_iter().for_each(|target| self.put(target, value));
+        let values = std::mem::take(&mut self.values);
+        let stored = self.store(stores.iter().map(|store| store.target.as_ref()), &values, constraint);
+        self.values = values;
+        stored
+    }
+
+    /// Stores values in some places, if new and old ones satisfy a constraint.
+    fn store<'t>(
+        &mut self,
+        targets: impl Iterator<Item = Option<&'t Target>>,
+        values: &[i64],
+        constraint: Option<&Term>,
+    ) -> Stored {
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        let mut fits = true;
+        for (target, &value) in targets.zip(values) {
+            let Some(target) = target else { continue };
+            let (low, count) = target.range();
+            fits &= (0..i64::from(count)).contains(&(value - low));
+            let variable = self.target(target);
+            places.push(variable.map(|variable| (variable, (value - low) as u64)));
         }
+        let stored = match (self.outside, fits) {
+            (true, _) => Stored::OutOfArray,
+            (_, false) => Stored::OutOfRange,
+            _ => self.store_all(&places, constraint),
+        };
+        self.places = places;
+        stored
+    }
+
+    fn store_all(&mut self, places: &[Option<(Var, u64)>], constraint: Option<&Term>) -> Stored {
+        self.old = constraint.map(|_| Box::new((self.shared.clone(), self.frame.clone())));
+        places.iter().flatten().for_each(|&(variable, code)| self.put(variable, code));
         let holds = constraint.is_none_or(|constraint| self.holds(constraint));
         self.old = None;
-        holds
+        match holds {
+            _ if self.outside => Stored::OutOfArray,
+            true => Stored::Done,
+            false => Stored::Refused,
+        }
+    }
+}
+
+/// What became of values that were to be stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stored {
+    Done,
+    /// The constraint does not hold.
+    Refused,
+    /// One of them is out of range.
+    OutOfRange,
+    /// An index is outside of its array.
+    OutOfArray,
+}
+
+fn computed(operator: Operator, left: i64, right: i64) -> i64 {
+    match operator {
+        Operator::Less => i64::from(left < right),
+        Operator::AtMost => i64::from(left <= right),
+        Operator::Greater => i64::from(left > right),
+        Operator::AtLeast => i64::from(left >= right),
+        Operator::Subtract => left - right,
+        Operator::Multiply => left * right,
+        Operator::Divide => left.div_euclid(right),
+        Operator::Modulo => left.rem_euclid(right),
+        // The others are terms of their own.
+        _ => left + right,
     }
 }
 
@@ -250,7 +359,18 @@ impl Code {
     /// Executes the statement at which the frame at hand stands, with the machine's choices.
     pub fn execute(&self, machine: &mut Machine) -> Outcome {
         machine.needs = None;
-        self.perform(machine)
+        machine.outside = false;
+        let outcome = self.perform(machine);
+        if machine.outside { self.fail(machine, Stage::OutOfArray) } else { outcome }
+    }
+
+    /// The frame at hand fails at its statement.
+    #[cold]
+    fn fail(&self, machine: &mut Machine, stage: Stage) -> Outcome {
+        let head = machine.head();
+        machine.set_head(head.at(self.instruction(head).at).in_stage(stage));
+        machine.frame[1..].fill(0);
+        Outcome::Fails
     }
 
     fn perform(&self, machine: &mut Machine) -> Outcome {
@@ -261,8 +381,10 @@ impl Code {
             Op::Skip => next,
             Op::Goto(targets) => targets[machine.choices.pick(targets.len() as u32) as usize],
             Op::Assign(stores, constraint) => match machine.assign(stores, constraint.as_ref()) {
-                true => next,
-                false => return Outcome::Blocked,
+                Stored::Done => next,
+                Stored::Refused => return Outcome::Blocked,
+                Stored::OutOfRange => return self.fail(machine, Stage::OutOfRange),
+                Stored::OutOfArray => return Outcome::Fails,
             },
             Op::Assume(condition) => match machine.holds(condition) {
                 true => next,
@@ -270,11 +392,8 @@ impl Code {
             },
             Op::Assert(condition) => match machine.holds(condition) {
                 true => next,
-                false => {
-                    machine.set_head(head.at(instruction.at).in_stage(Stage::Failed));
-                    machine.frame[1..].fill(0);
-                    return Outcome::Fails;
-                }
+                false if machine.outside => return Outcome::Fails,
+                false => return self.fail(machine, Stage::Failed),
             },
             Op::Branch(condition, then, otherwise) => {
                 if machine.holds(condition) {
@@ -287,15 +406,34 @@ impl Code {
                 machine.set_head(head.insisting(*insists).at(next));
                 return Outcome::Goes;
             }
-            Op::Lock(variable) => match machine.read(*variable) {
-                0 => {
-                    machine.put(*variable, 1);
-                    next
+            Op::Take(target, semaphore) => {
+                let Some(variable) = machine.target(target) else { return Outcome::Blocked };
+                match (machine.read(variable), *semaphore) {
+                    (0, false) => machine.put(variable, 1),
+                    (1.., true) => {
+                        let code = variable.field.code(if variable.shared { &machine.shared } else { &machine.frame });
+                        machine.put(variable, code - 1);
+                    }
+                    _ => return Outcome::Blocked,
                 }
-                _ => return Outcome::Blocked,
-            },
+                next
+            }
+            Op::Loop(variable, to) => {
+                machine.put(*variable, 0);
+                *to
+            }
+            Op::Next(variable, body) => {
+                let field = variable.field;
+                let code = field.code(&machine.frame) + 1;
+                let more = code < u64::from(field.values);
+                machine.put(*variable, if more { code } else { 0 });
+                if more { *body } else { next }
+            }
             Op::Call { targets, procedure, arguments } => {
                 machine.evaluate(arguments.iter());
+                if machine.outside || !self.fits(*procedure, &machine.values) {
+                    return self.fail(machine, Stage::OutOfRange);
+                }
                 self.call(machine, targets.iter().any(Option::is_some), *procedure);
                 return Outcome::Calls;
             }
@@ -305,6 +443,9 @@ impl Code {
             }
             Op::Start { procedure, arguments, count } => {
                 machine.evaluate(arguments.iter());
+                if machine.outside || !self.fits(*procedure, &machine.values) {
+                    return self.fail(machine, Stage::OutOfRange);
+                }
                 self.enter(*procedure, &machine.values, &mut machine.started);
                 machine.started[0] = Head(machine.started[0]).root(true).0;
                 machine.set_head(head.at(next));
@@ -318,17 +459,28 @@ impl Code {
                 return Outcome::Starts(1);
             }
             Op::EndThread => return Outcome::Ends,
-            Op::Sleep => {
-                machine.set_head(head.at(next).in_stage(Stage::Asleep));
+            Op::Sleep(condition, lock) => {
+                let condition = condition.first + machine.distance(&condition.indices).unwrap_or_default() as u32;
+                let stored = machine.store(std::iter::once(lock.as_ref()), &[0], None);
+                if stored == Stored::Done {
+                    machine.set_head(head.at(next).asleep(condition));
+                }
                 return Outcome::Goes;
             }
-            Op::Broadcast => {
+            Op::Wake(condition, all) => {
+                let condition = condition.first + machine.distance(&condition.indices).unwrap_or_default() as u32;
                 machine.set_head(head.at(next));
-                return Outcome::Wakes;
+                return Outcome::Wakes(condition, *all);
             }
         };
         machine.set_head(head.at(to));
         Outcome::Goes
+    }
+
+    /// Whether arguments are in the ranges of the parameters.
+    fn fits(&self, procedure: usize, arguments: &[i64]) -> bool {
+        let fields = self.procedures[procedure].layout.fields.iter();
+        fields.zip(arguments).all(|(field, &value)| field.code_of(value).is_some())
     }
 
     /// Calls a procedure with the values at hand.
@@ -347,15 +499,19 @@ impl Code {
         machine.set_head(machine.head().under(under).insisting(head.insists()));
     }
 
-    /// The frame at hand waits, and the procedure that it has called returns values.
-    pub fn resume(&self, machine: &mut Machine, values: &[u64], insists: bool) {
+    /// The frame at hand waits, and the procedure that it has called returns values. Storing them may fail.
+    pub fn resume(&self, machine: &mut Machine, values: &[i64], insists: bool) -> Outcome {
+        machine.needs = None;
+        machine.outside = false;
         let head = machine.head();
         let next = match head.stage() {
             Stage::Storing => {
                 let instruction = self.instruction(head);
                 if let Op::Call { targets, .. } = &instruction.action {
-                    for (target, &value) in targets.iter().zip(values) {
-                        target.iter().for_each(|&target| machine.put(target, value));
+                    match machine.store(targets.iter().map(Option::as_ref), values, None) {
+                        Stored::OutOfRange => return self.fail(machine, Stage::OutOfRange),
+                        Stored::OutOfArray => return self.fail(machine, Stage::OutOfArray),
+                        Stored::Done | Stored::Refused => {}
                     }
                 }
                 instruction.next
@@ -363,5 +519,6 @@ impl Code {
             _ => head.position(),
         };
         machine.set_head(head.at(next).in_stage(Stage::Running).insisting(insists));
+        Outcome::Goes
     }
 }

@@ -185,7 +185,7 @@ impl<'r, 'p> Follower<'r, 'p> {
         }
         let steps = self.runner.steps_keeping(&self.nodes[node].state, thread, &self.forgetting);
         let mut found = Vec::new();
-        for step in steps.into_iter().filter(|step| !step.failed) {
+        for step in steps.into_iter().filter(|step| step.failed.is_none()) {
             if seen.insert(step.after.clone()) {
                 found.push(self.nodes.len());
                 self.nodes.push(Node { state: step.after, before: Some((node, thread)) });
@@ -281,14 +281,13 @@ impl<'r, 'p> Follower<'r, 'p> {
         self.catch_up(|_| true)
     }
 
-    /// Whether an assertion of a property has failed.
+    /// Whether a statement has failed by which a property is violated.
     pub(super) fn fails(&self, property: &str) -> bool {
-        let program = self.runner.program();
-        let failed = |frames: &Vec<Frame>| {
-            let top = frames.last()?;
-            Some(top.failed && program.assertion_name(top.procedure, top.position) == property)
-        };
-        self.last.threads.iter().flatten().any(|frames| failed(frames).unwrap_or(false))
+        let properties = self.runner.program().properties(false);
+        let wanted = properties.iter().find(|other| other.name == property);
+        let failed = |frames: &Vec<Frame>| frames.last().and_then(|top| top.failed);
+        let mut failed = self.last.threads.iter().flatten().filter_map(failed);
+        failed.any(|goal| wanted.is_some_and(|wanted| wanted.never.contains(&goal)))
     }
 
     /// The execution that ends in the last state, and violates a property there; `full` is the thread that wants to start

@@ -6,7 +6,7 @@
 //! What is left of `main`, if anything, is one more thread. Otherwise threads are created: there is a thread for
 //! `main`, and there are places for others.
 
-use tepui_model::program::{Action, Expression, Program, Slot};
+use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot};
 
 /// The threads that a program begins with.
 #[derive(Clone, Debug)]
@@ -33,8 +33,15 @@ impl Setup {
             return Some(setup);
         }
         let mut rest = main.body.iter().copied().peekable();
-        while let Some(position) = rest.next_if(|&position| setup.accepts(&main.statements[position].action)) {
-            setup.perform(&main.statements[position].action);
+        while let Some(&position) = rest.peek() {
+            // A statement that does more than prepare leaves everything as it was.
+            let mut tried = setup.clone();
+            let mut preparing = Preparing { program, main, setup: &mut tried, loops: Vec::new() };
+            if preparing.perform(position).is_none() {
+                break;
+            }
+            setup = tried;
+            rest.next();
         }
         let first = rest.next().unwrap_or(main.statements.len());
         let ends = main.statements.get(first).is_none_or(|statement| statement.action == Action::Return(Vec::new()));
@@ -53,38 +60,98 @@ impl Setup {
         let few = setup.started.len() <= usize::from(u16::MAX);
         (!repeated && !watched && main.enforced.is_none() && few && !creates_threads(program, first)).then_some(setup)
     }
+}
 
-    /// Whether a statement only prepares: it gives constants to shared variables before any thread is started, or starts
-    /// threads.
-    fn accepts(&self, action: &Action) -> bool {
-        let constant = |value: &Expression| matches!(value, Expression::Value(..));
-        match action {
-            Action::Skip => true,
-            Action::Assign { targets, values, constraint: None } => {
-                let shared = targets.iter().all(|target| matches!(target, Some(Slot::Shared(_))));
-                self.started.is_empty() && shared && values.iter().all(constant)
+/// What `main` does before anything else happens: it gives constants to shared variables before any thread is started, and
+/// starts threads. Loops are as if they were written out.
+struct Preparing<'a> {
+    program: &'a Program,
+    main: &'a Procedure,
+    setup: &'a mut Setup,
+    /// The variables of the loops around, and their codes.
+    loops: Vec<(usize, u32)>,
+}
+
+impl Preparing<'_> {
+    /// Does what a statement does; nothing, if it does more than prepare.
+    fn perform(&mut self, position: usize) -> Option<()> {
+        match &self.main.statements[position].action {
+            Action::Skip => Some(()),
+            Action::Assign { targets, values, constraint: None } if self.setup.started.is_empty() => {
+                // All are computed before any is stored; constants do not care.
+                targets.iter().zip(values).try_for_each(|(target, value)| self.store(target, value))
             }
-            Action::Start { arguments, .. } => arguments.iter().all(constant),
-            _ => false,
+            Action::Start { procedure, arguments, count } => {
+                let parameters = self.program.procedures[*procedure].locals.iter();
+                let given = parameters.zip(arguments).map(|(local, value)| self.code(value, local.kind));
+                let thread = (*procedure, given.collect::<Option<Vec<_>>>()?);
+                // More threads than any model may have are refused further on.
+                let room = (usize::from(u16::MAX) + 1).saturating_sub(self.setup.started.len());
+                self.setup.started.extend(std::iter::repeat_n(thread, (*count as usize).min(room)));
+                Some(())
+            }
+            Action::For(variable, body) => {
+                let (_, body) = body.split_last()?;
+                for code in 0..self.program.values(self.main.locals[*variable].kind) {
+                    self.loops.push((*variable, code));
+                    let done = body.iter().try_for_each(|&position| self.perform(position));
+                    self.loops.pop();
+                    done?;
+                }
+                Some(())
+            }
+            _ => None,
         }
     }
 
-    fn perform(&mut self, action: &Action) {
-        let value = |value: &Expression| if let Expression::Value(value, _) = value { *value } else { 0 };
-        match action {
-            Action::Assign { targets, values, .. } => {
-                for (target, expression) in targets.iter().zip(values) {
-                    if let Some(Slot::Shared(number)) = target {
-                        self.shared[*number] = Some(value(expression));
-                    }
+    fn store(&mut self, target: &Place, value: &Expression) -> Option<()> {
+        let slot = match target {
+            Place::Variable(slot) => *slot,
+            Place::Element(element) => {
+                let mut slot = element.first;
+                for index in &element.indices {
+                    let number = usize::try_from(self.number(&index.value)?).ok()?;
+                    slot = slot.after((number < index.count as usize).then_some(number * index.stride)?);
+                }
+                slot
+            }
+            Place::Nowhere => return None,
+        };
+        let Slot::Shared(number) = slot else { return None };
+        self.setup.shared[number] = Some(self.code(value, self.program.shared[number].kind)?);
+        Some(())
+    }
+
+    /// The code of a constant that is in the range of a kind.
+    fn code(&self, value: &Expression, kind: Kind) -> Option<u32> {
+        let code = u32::try_from(self.number(value)? - kind.lowest()).ok()?;
+        (code < self.program.values(kind)).then_some(code)
+    }
+
+    /// The value of an expression of constants and variables of loops.
+    fn number(&self, value: &Expression) -> Option<i64> {
+        match value {
+            Expression::Value(code, kind) => Some(kind.lowest() + i64::from(*code)),
+            Expression::Number(number) => Some(*number),
+            Expression::Read(Slot::Local(local)) => {
+                let (_, code) = self.loops.iter().find(|(variable, _)| variable == local)?;
+                Some(self.main.locals[*local].kind.lowest() + i64::from(*code))
+            }
+            Expression::Negate(operand) => Some(-self.number(operand)?),
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                match operator {
+                    Operator::Add => Some(left + right),
+                    Operator::Subtract => Some(left - right),
+                    Operator::Multiply => Some(left * right),
+                    Operator::Divide => Some(left.div_euclid(right)),
+                    Operator::Modulo => Some(left.rem_euclid(right)),
+                    Operator::Equal => Some(i64::from(left == right)),
+                    Operator::Unequal => Some(i64::from(left != right)),
+                    _ => None,
                 }
             }
-            Action::Start { procedure, arguments, count } => {
-                let thread = (*procedure, arguments.iter().map(value).collect::<Vec<_>>());
-                // More threads than any model may have are refused further on.
-                self.started.extend(std::iter::repeat_n(thread, (*count).min(u32::from(u16::MAX) + 1) as usize));
-            }
-            _ => {}
+            _ => None,
         }
     }
 }

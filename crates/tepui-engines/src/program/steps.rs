@@ -50,7 +50,7 @@ impl Code {
         let enforced = |procedure: usize| self.procedures[procedure].enforced.is_some();
         !enforced(head.procedure())
             && match &self.instruction(head).action {
-                Op::Assume(_) | Op::Lock(_) | Op::Assign(_, Some(_)) => false,
+                Op::Assume(_) | Op::Take(..) | Op::Assign(_, Some(_)) => false,
                 Op::Goto(targets) => !targets.is_empty(),
                 Op::Call { procedure, .. } => !enforced(*procedure),
                 // The frame below may refuse what is returned.
@@ -76,6 +76,9 @@ impl Code {
         if self.instruction(head).plain {
             machine.load(shared, frame);
             let outcome = self.execute(machine);
+            if outcome == Outcome::Fails {
+                machine.shared.copy_from_slice(shared);
+            }
             return self.complete(machine, outcome, found);
         }
         self.ways(shared, frame, machine, &mut |machine, outcome| {
@@ -157,7 +160,7 @@ impl Code {
     fn allowed(&self, machine: &mut Machine, outcome: Outcome, found: &mut dyn FnMut(&mut Machine, Outcome)) {
         match outcome {
             Outcome::Blocked => {}
-            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes => {
+            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes(..) => {
                 self.enforced(machine, &mut |machine| found(machine, outcome));
             }
             Outcome::Returns | Outcome::Ends | Outcome::Fails => found(machine, outcome),
@@ -177,7 +180,7 @@ impl Code {
     fn complete(&self, machine: &mut Machine, outcome: Outcome, found: &mut dyn FnMut(&mut Machine, Outcome)) {
         match outcome {
             Outcome::Blocked => {}
-            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes => {
+            Outcome::Goes | Outcome::Calls | Outcome::Starts(_) | Outcome::Wakes(..) => {
                 self.run_on(machine, &mut |machine| found(machine, outcome));
             }
             Outcome::Ends => {
@@ -192,18 +195,66 @@ impl Code {
         }
     }
 
-    /// What a frame that waits makes of a return: the frame and the shared row at hand are those afterwards.
+    /// What a frame that waits makes of a return: the frame and the shared row at hand are those afterwards. If the results
+    /// cannot be stored, the frame fails.
     pub fn returns(
         &self,
         shared: &[u64],
         waiting: &[u64],
-        (values, insists): (&[u64], bool),
+        (values, insists): (&[i64], bool),
         machine: &mut Machine,
         found: &mut dyn FnMut(&mut Machine),
     ) {
-        machine.load(shared, waiting);
-        self.resume(machine, values, insists);
+        let head = Head(waiting[0]);
+        if head.stage() != Stage::Storing || !self.instruction(head).chooses_at_return {
+            machine.load(shared, waiting);
+            let outcome = self.resume(machine, values, insists);
+            return self.resumed(shared, outcome, machine, found);
+        }
+        let outer = std::mem::take(&mut machine.choices);
+        if let Some(variable) = self.needed_at_return(shared, waiting, values, machine) {
+            for value in 0..u64::from(variable.field.values) {
+                machine.load(shared, waiting);
+                machine.put(variable, value);
+                let (shared, waiting) = (machine.shared.clone(), machine.frame.clone());
+                self.returns(&shared, &waiting, (values, insists), machine, found);
+            }
+        } else {
+            loop {
+                machine.load(shared, waiting);
+                let outcome = self.resume(machine, values, insists);
+                self.resumed(shared, outcome, machine, found);
+                if !machine.choices.advance() || self.loses_patience(machine) {
+                    break;
+                }
+            }
+        }
+        machine.choices = outer;
+    }
+
+    /// A variable without a value that is read in some way when results are stored.
+    fn needed_at_return(&self, shared: &[u64], waiting: &[u64], values: &[i64], machine: &mut Machine) -> Option<Var> {
+        loop {
+            machine.load(shared, waiting);
+            self.resume(machine, values, false);
+            let more = machine.choices.advance();
+            if machine.needs.is_some() || !more {
+                machine.choices.clear();
+                return machine.needs.take();
+            }
+        }
+    }
+
+    /// Goes on after results were stored.
+    fn resumed(&self, shared: &[u64], outcome: Outcome, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+        if outcome == Outcome::Fails {
+            machine.shared.copy_from_slice(shared);
+            self.forget(machine);
+            return found(machine);
+        }
+        let outer = std::mem::take(&mut machine.choices);
         self.enforced(machine, &mut |machine| self.run_on(machine, found));
+        machine.choices = outer;
     }
 
     /// What becomes of the first frame of a thread, or of one that is woken: the shared row does not matter.

@@ -212,7 +212,9 @@ impl Programs {
         };
         match outcome {
             Outcome::Starts(count) => self.started((row, thread), count, machine, news, next, found),
-            Outcome::Wakes => self.woken((row, thread), machine, news, next, found),
+            Outcome::Wakes(condition, all) => {
+                self.woken((row, thread), (condition, all), machine, news, next, found);
+            }
             _ => found(next, thread),
         }
     }
@@ -301,23 +303,20 @@ impl Programs {
         found(next, thread);
     }
 
-    /// All threads that sleep are woken, and go on by themselves.
+    /// Threads that sleep on a condition are woken, all or one of them, and go on by themselves.
     fn woken(
         &self,
         (row, thread): (&[u32], ThreadId),
+        (condition, all): (u32, bool),
         machine: &mut Machine,
         news: &mut News,
         next: &[u32],
         found: &mut dyn FnMut(&[u32], ThreadId),
     ) {
-        let mut rows = vec![next.to_vec()];
+        let (mut rows, mut singles) = (vec![next.to_vec()], Vec::new());
         for other in Threads::of(row).filter(|&other| other != thread) {
             let (kind, top, rest) = self.split(row, other);
-            if top.is_bottom() || Head(self.tables.frame(top)[0]).stage() != Stage::Asleep {
-                continue;
-            }
-            let mut awake = self.tables.frame(top).to_vec();
-            awake[0] = Head(awake[0]).in_stage(Stage::Running).0;
+            let Some(awake) = self.awake(top, condition) else { continue };
             let mut stacks = Vec::new();
             self.code.begin(&awake, machine, &mut |machine| {
                 let top = self.tables.find_frame(&machine.frame, news);
@@ -331,8 +330,14 @@ impl Programs {
                     row
                 })
             };
-            rows = rows.iter().flat_map(with).collect();
+            match all {
+                true => rows = rows.iter().flat_map(with).collect(),
+                // One of those that are alike stands for all of them.
+                false if self.symmetry.repeats(row, other) => {}
+                false => singles.extend(with(&rows[0])),
+            }
         }
+        let rows = if all || singles.is_empty() { rows } else { singles };
         rows.iter().for_each(|row| found(row, thread));
     }
 

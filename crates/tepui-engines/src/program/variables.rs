@@ -4,15 +4,15 @@
 //! is no use of it, and what it decides in an expression is decided for good. (A constant that is stored costs nothing:
 //! only values that occur are compiled. So there is no need to rewrite the program.)
 //!
-//! *Relevance.* A variable matters if it is read where control depends on it: in a condition, a lock, a constraint; or
-//! if its value goes to a variable that matters. The values of others are forgotten. No step depends on them, so the
+//! *Relevance.* A variable matters if it is read where control depends on it: in a condition, a lock, a constraint, an
+//! index, a statement that may store a value out of range; or if its value goes to a variable that matters. The values of others are forgotten. No step depends on them, so the
 //! same steps are possible with and without them.
 //!
 //! *Liveness.* A local variable is live at a position if some way from there reads it before it is written. The
 //! values of others are forgotten, too: nobody else can see local variables, and the thread does not look any more.
 
 use tepui_model::program::flow::Flow;
-use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot};
+use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot, Variable};
 
 /// Which values are kept; those of other variables are forgotten.
 #[derive(Clone, Debug)]
@@ -111,7 +111,10 @@ impl Kept {
             for (position, statement) in procedure.statements.iter().enumerate() {
                 if let Action::Call { targets, .. } = &statement.action {
                     let after = live[flows[number].next[position]].clone();
-                    kept.during[number][position] = after.without(&locals_of(targets)).only(&matters);
+                    let mut during = after.without(&locals_of(targets));
+                    // Where results go is found out when they are there.
+                    during.add(&indices_of(targets, &constants));
+                    kept.during[number][position] = during.only(&matters);
                 }
             }
             kept.at[number] = live.into_iter().map(|live| live.only(&matters)).collect();
@@ -120,40 +123,50 @@ impl Kept {
     }
 }
 
-type Constants = Vec<Option<u32>>;
+type Constants = Vec<Option<i64>>;
 
-/// The shared variables that never change.
+/// The values of the shared variables that never change.
 fn constants(program: &Program) -> Constants {
-    let mut constants: Constants = program.shared.iter().map(|variable| variable.init).collect();
-    let mut refute = |place: &Place, value: Option<u32>| {
-        if let Some(Slot::Shared(number)) = place
-            && constants[*number] != value
-        {
-            constants[*number] = None;
+    let mut constants: Vec<Option<u32>> = program.shared.iter().map(|variable| variable.init).collect();
+    let mut refute = |place: &Place, value: Option<i64>| {
+        for slot in place.slots() {
+            if let Slot::Shared(number) = slot
+                && constants[number].map(i64::from) != value.map(|value| value - program.shared[number].kind.lowest())
+            {
+                constants[number] = None;
+            }
         }
     };
     for statement in program.procedures.iter().flat_map(|procedure| &procedure.statements) {
         match &statement.action {
             Action::Assign { targets, values, .. } => {
                 for (target, value) in targets.iter().zip(values) {
-                    refute(target, if let Expression::Value(value, _) = value { Some(*value) } else { None });
+                    let constant = match value {
+                        Expression::Value(code, kind) => Some(kind.lowest() + i64::from(*code)),
+                        Expression::Number(number) => Some(*number),
+                        _ => None,
+                    };
+                    refute(target, constant);
                 }
             }
             Action::Call { targets, .. } => targets.iter().for_each(|target| refute(target, None)),
-            Action::Lock(slot) => refute(&Some(*slot), Some(1)),
-            Action::Unlock(slot) => refute(&Some(*slot), Some(0)),
-            Action::Dead(slots) => slots.iter().for_each(|&slot| refute(&Some(slot), None)),
+            Action::Lock(place) => refute(place, Some(1)),
+            Action::Unlock(place) | Action::SleepOn(_, place) => refute(place, Some(0)),
+            Action::Acquire(place) => refute(place, None),
+            Action::Dead(slots) => slots.iter().for_each(|&slot| refute(&Place::Variable(slot), None)),
             _ => {}
         }
     }
-    constants
+    let value = |(constant, variable): (Option<u32>, &Variable)| Some(variable.kind.lowest() + i64::from(constant?));
+    constants.into_iter().zip(&program.shared).map(value).collect()
 }
 
 /// The value of an expression, if it is always the same.
-fn folded(expression: &Expression, constants: &Constants) -> Option<u32> {
+fn folded(expression: &Expression, constants: &Constants) -> Option<i64> {
     let fold = |expression: &Expression| folded(expression, constants);
     match expression {
-        Expression::Value(value, _) => Some(*value),
+        Expression::Value(code, kind) => Some(kind.lowest() + i64::from(*code)),
+        Expression::Number(number) => Some(*number),
         Expression::Read(Slot::Shared(number)) => constants[*number],
         Expression::Not(operand) => fold(operand).map(|value| 1 - value),
         Expression::Binary(operator, left, right) => match (operator, fold(left), fold(right)) {
@@ -163,8 +176,8 @@ fn folded(expression: &Expression, constants: &Constants) -> Option<u32> {
             (Operator::And, Some(1), value) | (Operator::And, value, Some(1)) => value,
             (Operator::Or, Some(0), value) | (Operator::Or, value, Some(0)) => value,
             (Operator::Implies, Some(1), value) => value,
-            (Operator::Xor | Operator::Unequal, Some(left), Some(right)) => Some(u32::from(left != right)),
-            (Operator::Equal, Some(left), Some(right)) => Some(u32::from(left == right)),
+            (Operator::Xor | Operator::Unequal, Some(left), Some(right)) => Some(i64::from(left != right)),
+            (Operator::Equal, Some(left), Some(right)) => Some(i64::from(left == right)),
             _ => None,
         },
         Expression::Choice(condition, then, otherwise) => fold(if fold(condition)? == 1 { then } else { otherwise }),
@@ -173,14 +186,18 @@ fn folded(expression: &Expression, constants: &Constants) -> Option<u32> {
 }
 
 /// Calls back for each variable whose value an expression may depend on.
-fn reads(expression: &Expression, constants: &Constants, found: &mut impl FnMut(Slot)) {
+fn reads(expression: &Expression, constants: &Constants, found: &mut dyn FnMut(Slot)) {
     if folded(expression, constants).is_some() {
         return;
     }
     match expression {
-        Expression::Value(..) | Expression::Any(_) => {}
+        Expression::Value(..) | Expression::Number(_) | Expression::Any(_) => {}
         Expression::Read(slot) | Expression::New(slot) => found(*slot),
-        Expression::Not(operand) => reads(operand, constants, found),
+        Expression::Element(element) | Expression::NewElement(element) => {
+            element.slots().into_iter().for_each(&mut *found);
+            element.indices.iter().for_each(|index| reads(&index.value, constants, found));
+        }
+        Expression::Not(operand) | Expression::Negate(operand) => reads(operand, constants, found),
         Expression::Binary(_, left, right) | Expression::Choose(left, right) => {
             reads(left, constants, found);
             reads(right, constants, found);
@@ -221,8 +238,10 @@ impl Relevant {
         while std::mem::take(&mut relevant.changed) {
             for (number, procedure) in program.procedures.iter().enumerate() {
                 procedure.enforced.iter().for_each(|condition| relevant.need(number, condition, constants));
-                for statement in &procedure.statements {
+                for (position, statement) in procedure.statements.iter().enumerate() {
                     relevant.statement(number, &statement.action, constants);
+                    let doubtful = program.is_doubtful(number, position);
+                    relevant.required(number, &statement.action, doubtful, constants);
                 }
             }
         }
@@ -236,18 +255,21 @@ impl Relevant {
             | Action::Assert(condition)
             | Action::If(condition, ..)
             | Action::While(condition, _) => self.need(procedure, condition, constants),
-            Action::Lock(slot) => self.mark(procedure, *slot),
+            Action::Lock(place) | Action::Acquire(place) => {
+                place.slots().into_iter().for_each(|slot| self.mark(procedure, slot));
+            }
+            Action::Next(variable, _) => self.mark(procedure, Slot::Local(*variable)),
             Action::Assign { targets, values, constraint } => {
                 constraint.iter().for_each(|constraint| self.need(procedure, constraint, constants));
                 for (target, value) in targets.iter().zip(values) {
-                    if target.is_some_and(|slot| self.matters(procedure, slot)) {
+                    if self.matters_somewhere(procedure, target) {
                         self.need(procedure, value, constants);
                     }
                 }
             }
             Action::Call { targets, procedure: called, arguments } => {
                 for (result, target) in targets.iter().enumerate() {
-                    if target.is_some_and(|slot| self.matters(procedure, slot)) && !self.results[*called][result] {
+                    if self.matters_somewhere(procedure, target) && !self.results[*called][result] {
                         (self.results[*called][result], self.changed) = (true, true);
                     }
                 }
@@ -265,6 +287,37 @@ impl Relevant {
             }
             _ => {}
         }
+    }
+
+    /// What a statement needs whatever becomes of what it stores: indices, and everything where a value may be out of
+    /// range.
+    fn required(&mut self, procedure: usize, action: &Action, doubtful: bool, constants: &Constants) {
+        let mut needed = Vec::new();
+        action.targets().iter().for_each(|target| target.indices(&mut |index| needed.push(index)));
+        let mut all = Vec::new();
+        action.expressions(&mut |expression| all.push(expression));
+        let mut indices = Vec::new();
+        for expression in all.iter().filter(|_| !doubtful) {
+            expression.elements(&mut |element| {
+                indices.extend(element.indices.iter().map(|index| index.value.clone()));
+            });
+        }
+        if let Action::SleepOn(condition, _) | Action::Wake { condition, .. } = action {
+            needed.extend(condition.indices.iter().map(|index| &index.value));
+        }
+        if doubtful {
+            needed.extend(all);
+            if let Action::Call { procedure: called, targets, .. } = action {
+                for (result, _) in targets.iter().enumerate().filter(|(_, target)| target.is_somewhere()) {
+                    self.changed |= !std::mem::replace(&mut self.results[*called][result], true);
+                }
+            }
+        }
+        needed.into_iter().chain(&indices).for_each(|expression| self.need(procedure, expression, constants));
+    }
+
+    fn matters_somewhere(&self, procedure: usize, place: &Place) -> bool {
+        place.slots().into_iter().any(|slot| self.matters(procedure, slot))
     }
 
     fn pass(&mut self, from: usize, to: usize, arguments: &[Expression], constants: &Constants) {
@@ -295,8 +348,24 @@ impl Relevant {
     }
 }
 
+/// The local variables that lead to some places.
+fn indices_of(targets: &[Place], constants: &Constants) -> Variables {
+    let mut found = Variables::default();
+    let mut local = |slot: Slot| {
+        if let Slot::Local(number) = slot {
+            found.insert(number);
+        }
+    };
+    targets.iter().for_each(|target| target.indices(&mut |index| reads(index, constants, &mut local)));
+    found
+}
+
+/// The local variables that are given values for sure: not elements whose index is not a constant.
 fn locals_of(targets: &[Place]) -> Variables {
-    let local = |target: &Place| if let Some(Slot::Local(number)) = target { Some(*number) } else { None };
+    let local = |target: &Place| match target {
+        Place::Variable(Slot::Local(number)) => Some(*number),
+        _ => None,
+    };
     targets.iter().filter_map(local).collect()
 }
 
@@ -304,30 +373,35 @@ fn locals_of(targets: &[Place]) -> Variables {
 fn live(procedure: &Procedure, flow: &Flow, constants: &Constants) -> Vec<Variables> {
     let read = |expressions: &[&Expression]| {
         let mut slots = Vec::new();
-        expressions.iter().for_each(|expression| reads(expression, constants, &mut |slot| slots.push(Some(slot))));
-        locals_of(&slots)
+        let mut local = |slot: Slot| {
+            if let Slot::Local(number) = slot {
+                slots.push(number);
+            }
+        };
+        expressions.iter().for_each(|expression| reads(expression, constants, &mut local));
+        slots.into_iter().collect::<Variables>()
     };
-    let all = |expressions: &[Expression]| read(&expressions.iter().collect::<Vec<_>>());
     let none = Variables::default;
     let always = procedure.enforced.as_ref().map_or(none(), |condition| read(&[condition]));
     let (mut uses, mut defines) = (Vec::new(), Vec::new());
     for statement in &procedure.statements {
-        let (used, defined) = match &statement.action {
-            Action::Assume(condition)
-            | Action::Wait(condition)
-            | Action::Assert(condition)
-            | Action::If(condition, ..)
-            | Action::While(condition, _) => (read(&[condition]), none()),
-            Action::Assign { targets, values, constraint } => {
-                (read(&values.iter().chain(constraint).collect::<Vec<_>>()), locals_of(targets))
+        let mut expressions = Vec::new();
+        statement.action.expressions(&mut |expression| expressions.push(expression));
+        let mut used = read(&expressions);
+        let defined = match &statement.action {
+            Action::Assign { targets, .. } | Action::Call { targets, .. } => locals_of(targets),
+            Action::Lock(place) | Action::Acquire(place) => {
+                used.add(&locals_of(std::slice::from_ref(place)));
+                none()
             }
-            Action::Call { targets, arguments, .. } => (all(arguments), locals_of(targets)),
-            Action::Return(values) => (all(values), none()),
-            Action::Start { arguments, .. } => (all(arguments), none()),
-            Action::Lock(slot) => (locals_of(&[Some(*slot)]), none()),
-            Action::Unlock(slot) => (none(), locals_of(&[Some(*slot)])),
-            Action::Dead(slots) => (none(), locals_of(&slots.iter().map(|&slot| Some(slot)).collect::<Vec<_>>())),
-            _ => (none(), none()),
+            Action::Unlock(place) | Action::SleepOn(_, place) => locals_of(std::slice::from_ref(place)),
+            Action::Dead(slots) => locals_of(&slots.iter().map(|&slot| Place::Variable(slot)).collect::<Vec<_>>()),
+            Action::For(variable, _) => [*variable].into_iter().collect(),
+            Action::Next(variable, _) => {
+                used.insert(*variable);
+                none()
+            }
+            _ => none(),
         };
         uses.push(used);
         defines.push(defined);

@@ -146,7 +146,9 @@ impl FrameViews {
                 found.push((leader, word(thread), effect));
                 match outcome {
                     Outcome::Starts(_) => self.begin_effects(system, view, thread, machine, news, found),
-                    Outcome::Wakes => self.wake_effects(system, view, thread, machine, news, found),
+                    Outcome::Wakes(condition, _) => {
+                        self.wake_effects(system, (view, thread), condition, machine, news, found);
+                    }
                     _ => {}
                 }
             });
@@ -179,8 +181,8 @@ impl FrameViews {
     fn wake_effects(
         &self,
         system: &Programs,
-        view: &[u32],
-        thread: ThreadId,
+        (view, thread): (&[u32], ThreadId),
+        condition: u32,
         machine: &mut Machine,
         news: &mut News,
         found: &mut Vec<(ThreadId, WordId, Effect)>,
@@ -188,7 +190,7 @@ impl FrameViews {
         for other in Threads::of(view).filter(|&other| other != thread) {
             let word = WordId(view[other.field()]);
             let top = self.words.word(other, word)[0];
-            if let Some(awake) = system.awake(top) {
+            if let Some(awake) = system.awake(top, condition) {
                 system.code.begin(&awake, machine, &mut |machine| {
                     let frame = Symbol(system.tables.find_frame(&machine.frame, news));
                     found.push((self.words.leader(other), word, Effect::Become(frame)));
@@ -244,8 +246,8 @@ impl FrameViews {
         system.code.steps(row, frame, machine, &mut |machine, outcome| {
             if outcome == Outcome::Returns {
                 let insists = u64::from(machine.head().insists());
-                let row: Vec<_> =
-                    machine.shared.iter().copied().chain([insists]).chain(machine.values.iter().copied()).collect();
+                let values = machine.values.iter().map(|&value| value as u64);
+                let row: Vec<_> = machine.shared.iter().copied().chain([insists]).chain(values).collect();
                 found.push(self.returned.intern(&row));
             }
         });
@@ -273,7 +275,8 @@ impl FrameViews {
             let row = self.returned.get(returned);
             let (shared, rest) = row.split_at(system.code.shared.words);
             let insists = rest[0] == 1;
-            system.code.returns(shared, system.tables.frame(below), (&rest[1..], insists), machine, &mut |machine| {
+            let values: Vec<_> = rest[1..].iter().map(|&value| value as i64).collect();
+            system.code.returns(shared, system.tables.frame(below), (&values, insists), machine, &mut |machine| {
                 results.push((machine.shared.clone(), machine.frame.clone()));
             });
         }

@@ -28,7 +28,7 @@ impl Programs {
             head.procedure() == procedure && stands(&self.code.program.procedures[procedure], head.position(), position)
         };
         property.never.iter().any(|goal| match *goal {
-            Goal::Failure(procedure, position) => head.stage() == Stage::Failed && stands(procedure, position),
+            Goal::Failure(..) | Goal::Range(..) | Goal::Index(..) => head.failure() == Some(*goal),
             Goal::Reached(procedure, position) => {
                 matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
             }
@@ -44,7 +44,7 @@ impl Programs {
     /// Whether a thread can take a step, given the frame on top and the one below.
     pub fn is_enabled(&self, shared: &[u64], frame: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
         let mut enabled = false;
-        let mut returned: Vec<(Vec<u64>, Vec<u64>, bool)> = Vec::new();
+        let mut returned: Vec<(Vec<u64>, Vec<i64>, bool)> = Vec::new();
         if !self.code.has_turn(shared, Head(frame[0])) {
             return false;
         }
@@ -70,7 +70,7 @@ impl Programs {
         let ready = frames.iter().flatten().filter(|(top, _)| self.code.has_turn(shared, Head(top[0])));
         let ready: Vec<_> = ready.collect();
         // One that has failed could go on failing.
-        let failed = |(top, _): &(&[u64], _)| matches!(Head(top[0]).stage(), Stage::Failed | Stage::Full);
+        let failed = |(top, _): &(&[u64], _)| Head(top[0]).stage().has_failed();
         if frames.iter().all(Option::is_none) || frames.iter().flatten().any(failed) {
             return false;
         }
@@ -127,13 +127,13 @@ impl Programs {
             && self.is_stuck(self.tables.shared(shared), &frames.collect::<Vec<_>>(), &mut Machine::default())
     }
 
-    /// A frame that sleeps, when it has been woken.
-    pub(super) fn awake(&self, symbol: Symbol) -> Option<Vec<u64>> {
+    /// A frame that sleeps on a condition, when it has been woken.
+    pub(super) fn awake(&self, symbol: Symbol, condition: u32) -> Option<Vec<u64>> {
         let frame = (!symbol.is_bottom()).then(|| self.tables.frame(symbol))?;
         let head = Head(frame[0]);
-        (head.stage() == Stage::Asleep).then(|| {
+        (head.stage() == Stage::Asleep && head.condition() == condition).then(|| {
             let mut awake = frame.to_vec();
-            awake[0] = head.in_stage(Stage::Running).0;
+            awake[0] = head.awake().0;
             awake
         })
     }

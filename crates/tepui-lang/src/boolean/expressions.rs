@@ -41,7 +41,26 @@ impl Grammar {
                 (&[(Kind::Or, Operator::Or)], false),
                 (&[(Kind::Xor, Operator::Xor)], false),
                 (&[(Kind::And, Operator::And)], false),
-                (&[(Kind::Equal, Operator::Equal), (Kind::Unequal, Operator::Unequal)], false),
+                (
+                    &[
+                        (Kind::Equal, Operator::Equal),
+                        (Kind::Unequal, Operator::Unequal),
+                        (Kind::Less, Operator::Less),
+                        (Kind::AtMost, Operator::AtMost),
+                        (Kind::Greater, Operator::Greater),
+                        (Kind::AtLeast, Operator::AtLeast),
+                    ],
+                    false,
+                ),
+                (&[(Kind::Plus, Operator::Add), (Kind::Minus, Operator::Subtract)], false),
+                (
+                    &[
+                        (Kind::Star, Operator::Multiply),
+                        (Kind::Slash, Operator::Divide),
+                        (Kind::Percent, Operator::Modulo),
+                    ],
+                    false,
+                ),
             ],
             Self::EqualityLoosest => &[
                 (
@@ -94,6 +113,15 @@ impl Parser<'_, '_> {
         found
     }
 
+    /// A number that does not compare anything: a bound of a range.
+    pub(super) fn arithmetic(&mut self) -> Fallible<Expression> {
+        let levels = Grammar::EqualityTightest.levels();
+        self.depth += 1;
+        let found = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.binary(&levels[levels.len() - 2..]) };
+        self.depth -= 1;
+        found
+    }
+
     fn choice(&mut self) -> Fallible<Expression> {
         let levels = self.grammar.unwrap_or(Grammar::EqualityTightest).levels();
         let condition = self.binary(levels)?;
@@ -119,8 +147,16 @@ impl Parser<'_, '_> {
                 let message = format!("more than {MOST_OPERATORS} operators in one statement");
                 return Err(Diagnostic::error(0, token.span(), message, "too many"));
             }
+            if !self.dialect.has_braces() && !is_logical(operator) {
+                return Err(numbers_elsewhere(token.span()));
+            }
             joints.push(operator);
             operands.push(self.binary(tighter)?);
+        }
+        if joints.len() > 1 && joints.iter().any(|&joint| is_order(joint)) {
+            let span = operands[0].span.start..self.tokens[self.at - 1].span().end;
+            let error = Diagnostic::error(0, span, "comparisons cannot be chained", "two comparisons");
+            return Err(error.hint("write `a < b & b < c`"));
         }
         let join = |operator: Operator, left: Expression, right: Expression| {
             let span = left.span.start..right.span.end;
@@ -142,7 +178,7 @@ impl Parser<'_, '_> {
         found.ok_or_else(|| self.unexpected("a value"))
     }
 
-    fn unary(&mut self) -> Fallible<Expression> {
+    pub(super) fn unary(&mut self) -> Fallible<Expression> {
         let token = self.now();
         let simple = |operation| Ok(Expression { span: token.span(), operation });
         match (token.kind, token.text) {
@@ -154,6 +190,14 @@ impl Parser<'_, '_> {
                 let operand = operand?;
                 Ok(Expression { span: token.start..operand.span.end, operation: Operation::Not(operand.into()) })
             }
+            (Kind::Minus, _) if self.dialect.has_braces() => {
+                self.next();
+                self.depth += 1;
+                let operand = if self.depth > DEEPEST { Err(self.too_deep()) } else { self.unary() };
+                self.depth -= 1;
+                let operand = operand?;
+                Ok(Expression { span: token.start..operand.span.end, operation: Operation::Negate(operand.into()) })
+            }
             (Kind::Open, _) => {
                 self.next();
                 let inner = self.expression()?;
@@ -164,9 +208,22 @@ impl Parser<'_, '_> {
                 self.next();
                 simple(Operation::Any)
             }
-            (Kind::Number, "0" | "1") | (Kind::Word, "true" | "false") => {
+            (Kind::Word, "true" | "false") => {
                 self.next();
-                simple(Operation::Truth(matches!(token.text, "1" | "true")))
+                simple(Operation::Truth(token.text == "true"))
+            }
+            (Kind::Number, _) if self.dialect.has_braces() => {
+                self.next();
+                let number = token.text.parse().ok().filter(|&number| number <= 1_i64 << 31);
+                let message = "numbers go up to 2147483648";
+                number.map_or_else(
+                    || Err(Diagnostic::error(0, token.span(), message, "too large")),
+                    |number| simple(Operation::Number(number)),
+                )
+            }
+            (Kind::Number, "0" | "1") => {
+                self.next();
+                simple(Operation::Truth(token.text == "1"))
             }
             (Kind::Number, _) => Err(Diagnostic::error(0, token.span(), "this is no Boolean value", "0 or 1")
                 .hint("values of other kinds have names: `enum Color { red, green }`")),
@@ -186,20 +243,58 @@ impl Parser<'_, '_> {
             }
             (Kind::Prime, _) => {
                 self.next();
-                let name = self.name("a variable")?;
-                Ok(Expression { span: token.start..name.span.end, operation: Operation::New(name.text) })
+                let path = self.path("a variable")?;
+                Ok(Expression { span: token.start..path.span.end, operation: Operation::New(path) })
             }
             (Kind::Word, _) if self.tokens[self.at + 1].kind == Kind::Open && !is_keyword(token.text, self.dialect) => {
                 Err(Diagnostic::error(0, token.span(), "a call inside an expression", "called here")
                     .hint("calls are statements of their own: `x := f(y);`"))
             }
             (Kind::Word, _) => {
-                let name = self.name("a value")?;
-                simple(Operation::Name(name.text))
+                let path = self.path("a value")?;
+                Ok(Expression { span: path.span.clone(), operation: Operation::Place(path) })
             }
             _ => Err(self.unexpected("a value")),
         }
     }
+}
+
+/// How an operator is written.
+pub(super) fn sign(operator: Operator) -> &'static str {
+    match operator {
+        Operator::And => "&",
+        Operator::Or => "|",
+        Operator::Xor => "^",
+        Operator::Implies => "=>",
+        Operator::Equal => "=",
+        Operator::Unequal => "!=",
+        Operator::Less => "<",
+        Operator::AtMost => "<=",
+        Operator::Greater => ">",
+        Operator::AtLeast => ">=",
+        Operator::Add => "+",
+        Operator::Subtract => "-",
+        Operator::Multiply => "*",
+        Operator::Divide => "/",
+        Operator::Modulo => "%",
+    }
+}
+
+/// Whether an operator puts numbers in an order.
+pub(super) fn is_order(operator: Operator) -> bool {
+    matches!(operator, Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast)
+}
+
+/// Whether an operator is one of Booleans, or one of all values.
+fn is_logical(operator: Operator) -> bool {
+    use Operator::{And, Equal, Implies, Or, Unequal, Xor};
+    matches!(operator, And | Or | Xor | Implies | Equal | Unequal)
+}
+
+/// The error about numbers in a dialect that has none.
+fn numbers_elsewhere(span: std::ops::Range<usize>) -> Diagnostic {
+    let error = Diagnostic::error(0, span, "there are no numbers in this dialect", "numbers would be needed");
+    error.hint("Tepui's own dialect, with braces, has numbers and arrays")
 }
 
 /// How many values are tried at once to find out whether two expressions mean the same.
@@ -247,7 +342,8 @@ fn count_leaves(expression: &Expression) -> usize {
         Operation::Choice(condition, then, otherwise) => {
             count_leaves(condition) + count_leaves(then) + count_leaves(otherwise)
         }
-        Operation::Truth(_) | Operation::Any | Operation::Name(_) | Operation::New(_) => 1,
+        Operation::Negate(operand) => count_leaves(operand),
+        Operation::Truth(_) | Operation::Number(_) | Operation::Any | Operation::Place(_) | Operation::New(_) => 1,
     }
 }
 
@@ -262,7 +358,8 @@ fn evaluate(expression: &Expression, leaves: &mut impl Iterator<Item = bool>) ->
                 Operator::Or => left | right,
                 Operator::Implies => !left | right,
                 Operator::Xor | Operator::Unequal => left != right,
-                Operator::Equal => left == right,
+                // Numbers are read in one way only.
+                _ => left == right,
             }
         }
         Operation::Choose(positive, negative) => {
@@ -275,7 +372,8 @@ fn evaluate(expression: &Expression, leaves: &mut impl Iterator<Item = bool>) ->
             let otherwise = evaluate(otherwise, leaves);
             if condition { then } else { otherwise }
         }
-        Operation::Truth(_) | Operation::Any | Operation::Name(_) | Operation::New(_) => {
+        Operation::Negate(operand) => evaluate(operand, leaves),
+        Operation::Truth(_) | Operation::Number(_) | Operation::Any | Operation::Place(_) | Operation::New(_) => {
             leaves.next().unwrap_or_default()
         }
     }
@@ -299,21 +397,16 @@ fn bracketed(expression: &Expression, outermost: bool) -> String {
     let text = match &expression.operation {
         Operation::Truth(value) => return u32::from(*value).to_string(),
         Operation::Any => return "*".to_owned(),
-        Operation::Name(name) => return name.clone(),
-        Operation::New(name) => return format!("'{name}"),
+        Operation::Number(number) => return number.to_string(),
+        Operation::Place(path) => return path.name.text.clone(),
+        Operation::New(path) => return format!("'{}", path.name.text),
+        Operation::Negate(operand) => return format!("-{}", inner(operand)),
         Operation::Not(operand) => return format!("!{}", inner(operand)),
         Operation::Choose(positive, negative) => {
             return format!("schoose[{}, {}]", bracketed(positive, true), bracketed(negative, true));
         }
         Operation::Binary(operator, left, right) => {
-            let mark = match operator {
-                Operator::And => "&",
-                Operator::Or => "|",
-                Operator::Xor => "^",
-                Operator::Implies => "=>",
-                Operator::Equal => "=",
-                Operator::Unequal => "!=",
-            };
+            let mark = sign(*operator);
             format!("{} {mark} {}", inner(left), inner(right))
         }
         Operation::Choice(condition, then, otherwise) => {

@@ -26,7 +26,10 @@ pub(super) fn add_start(module: &mut Module) -> usize {
     });
     let others = others.into_iter().filter(|procedure| !called.contains(&procedure.name.text));
     let others = others.map(|procedure| {
-        statement(procedure, Action::Start { procedure: procedure.name.clone(), arguments: any(procedure), count: 1 })
+        statement(
+            procedure,
+            Action::Start { procedure: procedure.name.clone(), arguments: any(procedure), count: None },
+        )
     });
     let body: Vec<_> = first.chain(others).collect();
     let mut text = "main".to_owned();
@@ -55,7 +58,7 @@ fn callees(block: &[Statement], found: &mut Vec<String>) {
                 callees(then, found);
                 callees(otherwise, found);
             }
-            Action::While(_, body) | Action::Atomic(body) => callees(body, found),
+            Action::While(_, body) | Action::For(_, _, body) | Action::Atomic(body) => callees(body, found),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //! are never executed, variables that nobody reads or that hide others, procedures that nobody calls.
 
 use tepui_model::program::flow::Flow;
-use tepui_model::program::{Action, Procedure, Program, Slot};
+use tepui_model::program::{Action, Declared, Procedure, Program, Slot};
 
 use super::Dialect;
 use super::syntax::{self, Module};
@@ -61,19 +61,20 @@ pub(super) fn unused(program: &Program, module: &Module) -> Vec<Diagnostic> {
         };
         procedure.enforced.iter().for_each(|condition| condition.slots(&mut read));
         for statement in &procedure.statements {
-            reads(&statement.action, &mut read);
+            statement.action.slots(&mut read);
             if let Action::Call { procedure, .. } | Action::Start { procedure, .. } = statement.action {
                 called[procedure] = true;
             }
         }
         let names = || written.parameters.iter().chain(&written.locals).map(|declaration| &declaration.name);
-        let unread = names().zip(locals).filter(|(_, read)| !read);
+        let unread = names().zip(&procedure.declared).filter(|(_, declared)| !is_read(program, declared, &locals));
         found.extend(unread.map(|(name, _)| (name, "is never read")));
         let hides = |name: &str| module.shared.iter().any(|declaration| declaration.name.text == name);
         found.extend(names().filter(|name| hides(&name.text)).map(|name| (name, "hides a shared variable")));
     }
     let names = module.shared.iter().map(|declaration| &declaration.name);
-    found.extend(names.zip(shared).filter(|(_, read)| !read).map(|(name, _)| (name, "is never read")));
+    let unread = names.zip(&program.declared).filter(|(_, declared)| !is_read(program, declared, &shared));
+    found.extend(unread.map(|(name, _)| (name, "is never read")));
     let names = module.procedures.iter().map(|procedure| &procedure.name);
     let uncalled = names.zip(called).enumerate().filter(|(number, (_, called))| !called && *number != program.main);
     found.extend(uncalled.map(|(_, (name, _))| (name, "is never called")));
@@ -110,21 +111,8 @@ pub(super) fn uncalled(program: &Program, module: &Module) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Tells of all variables that an action reads.
-fn reads(action: &Action, read: &mut dyn FnMut(Slot)) {
-    match action {
-        Action::Assign { values, constraint, .. } => {
-            values.iter().chain(constraint).for_each(|expression| expression.slots(read));
-        }
-        Action::Assume(condition)
-        | Action::Wait(condition)
-        | Action::Assert(condition)
-        | Action::If(condition, ..)
-        | Action::While(condition, _) => condition.slots(read),
-        Action::Lock(slot) => read(*slot),
-        Action::Call { arguments: values, .. } | Action::Return(values) | Action::Start { arguments: values, .. } => {
-            values.iter().for_each(|expression| expression.slots(read));
-        }
-        _ => {}
-    }
+/// Whether some part of a variable is read.
+fn is_read(program: &Program, declared: &Declared, read: &[bool]) -> bool {
+    let parts = program.parts(&declared.shape);
+    read[declared.first..][..parts].contains(&true)
 }

@@ -1,4 +1,4 @@
-//! Reading and printing concurrent Boolean programs.
+//! Reading and printing concurrent programs with finite data.
 //!
 //! Three dialects are read: that of Tepui, with braces, and the two of tools for predicate abstraction, with `begin` and
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
@@ -60,8 +60,8 @@ fn begins_with_a_word(words: &[&str]) -> bool {
     let after = |rest: &[&str], mark: &str| rest.iter().position(|word| *word == mark).map(|found| found + 1);
     loop {
         let end = match rest.first() {
-            Some(&("decl" | "lock")) => ";",
-            Some(&"enum") => "}",
+            Some(&("decl" | "lock" | "const" | "kind" | "semaphore" | "barrier" | "condition")) => ";",
+            Some(&("enum" | "record")) => "}",
             _ => break,
         };
         match after(rest, end) {
@@ -90,8 +90,11 @@ pub fn read_program(
     unreachable: &[String],
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut sink = Sink::default();
-    let tokens = token::tokens(source, &mut sink);
+    let mut tokens = token::tokens(source, &mut sink);
     let dialect = chosen.unwrap_or_else(|| Dialect::of(source));
+    if dialect.has_braces() {
+        tokens = token::without_dots(tokens);
+    }
     let grammars = expressions::Grammar::of(dialect, chosen.is_some());
     let mut module = parse::Parser::new(tokens, dialect, grammars, &mut sink).module();
     if dialect == Dialect::Getafix {

@@ -6,11 +6,12 @@
 use super::Dialect;
 use super::expressions::Grammar;
 use super::hints;
-use super::syntax::{Action, Declaration, Expression, KindName, Module, Name, Operation, Procedure, Statement};
+use super::syntax::{Action, Bounds, Expression, Module, Name, Path, Procedure, Statement};
 use super::token::{Kind, Token};
 use crate::diagnostic::{Diagnostic, Sink, quote};
 
 mod cursor;
+mod declarations;
 
 pub(super) type Fallible<T> = Result<T, Diagnostic>;
 
@@ -43,7 +44,25 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Those of the dialect with braces, and of those with `begin` and `end`.
-const WITH_BRACES: &[&str] = &["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"];
+const WITH_BRACES: &[&str] = &[
+    "atomic",
+    "barrier",
+    "condition",
+    "const",
+    "enum",
+    "exit",
+    "for",
+    "in",
+    "int",
+    "kind",
+    "lock",
+    "record",
+    "semaphore",
+    "signal",
+    "sleep",
+    "thread",
+    "unlock",
+];
 const WITH_WORDS: &[&str] =
     &["F", "T", "begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
 
@@ -92,104 +111,9 @@ impl<'a, 's> Parser<'a, 's> {
         module
     }
 
-    fn item(&mut self, module: &mut Module) -> Fallible<()> {
-        match self.now().text {
-            "decl" => self.declaration(&mut module.enumerations, &mut module.shared),
-            "lock" if self.dialect.has_braces() => self.declaration(&mut module.enumerations, &mut module.shared),
-            "enum" if self.dialect.has_braces() => {
-                self.next();
-                let name = self.name("the name of the enumeration")?;
-                let values = self.enumerated()?;
-                self.take(Kind::Semicolon);
-                module.enumerations.push((name, values));
-                Ok(())
-            }
-            _ if self.now().kind == Kind::Word => {
-                let procedure = self.procedure(module)?;
-                module.procedures.push(procedure);
-                Ok(())
-            }
-            _ => Err(self.unexpected("a declaration or a procedure")),
-        }
-    }
-
-    fn enumerated(&mut self) -> Fallible<Vec<Name>> {
-        self.expect(Kind::OpenBrace, "`{`")?;
-        let values = self.names("a value")?;
-        self.expect(Kind::CloseBrace, "`}` after the values")?;
-        Ok(values)
-    }
-
-    /// `decl x, y : KIND := e;` or `lock l;`.
-    fn declaration(&mut self, enumerations: &mut Vec<(Name, Vec<Name>)>, into: &mut Vec<Declaration>) -> Fallible<()> {
-        let is_lock = self.next().text == "lock";
-        while !self.declared(is_lock, enumerations, into)? {}
-        self.semicolon()
-    }
-
-    /// Variables of one kind, with values if there are any. Whether that is all: after a kind, others may follow.
-    fn declared(
-        &mut self,
-        is_lock: bool,
-        enumerations: &mut Vec<(Name, Vec<Name>)>,
-        into: &mut Vec<Declaration>,
-    ) -> Fallible<bool> {
-        let names = self.names("the name of a variable")?;
-        let mut kind = None;
-        if self.take(Kind::Colon) {
-            if self.now().text == "enum" {
-                let mut name = self.word_as_name();
-                name.text = format!("{}$", names[0].text);
-                enumerations.push((name.clone(), self.enumerated()?));
-                kind = Some(KindName::Named(name));
-            } else {
-                kind = Some(self.kind()?);
-            }
-        }
-        let mut inits = if self.take(Kind::Becomes) { self.expressions()? } else { Vec::new() };
-        let last = kind.is_none() || !inits.is_empty() || !self.take(Kind::Comma);
-        if is_lock {
-            let free = Expression { span: names[0].span.clone(), operation: Operation::Truth(false) };
-            inits = vec![free];
-        }
-        if inits.len() > 1 && inits.len() != names.len() {
-            let span = inits[0].span.start..inits[inits.len() - 1].span.end;
-            let variables =
-                if names.len() == 1 { "1 variable".to_owned() } else { format!("{} variables", names.len()) };
-            let message = format!("{variables} and {} values", inits.len());
-            let hint = "values come after all names: `decl x, y := 1, 0;`; give one value for all, or one for each";
-            self.sink.push(Diagnostic::error(0, span, message, "these values").hint(hint));
-        }
-        let kind = kind.unwrap_or(KindName::Bool);
-        for (index, name) in names.into_iter().enumerate() {
-            let init = if inits.len() > 1 { inits.get(index) } else { inits.first() };
-            into.push(Declaration { name, kind: kind.clone(), init: init.cloned() });
-        }
-        Ok(last)
-    }
-
-    fn kind(&mut self) -> Fallible<KindName> {
-        if self.word("bool") { Ok(KindName::Bool) } else { Ok(KindName::Named(self.name("`bool` or an enumeration")?)) }
-    }
-
     /// `void f(a, b)` and its body.
     fn procedure(&mut self, module: &mut Module) -> Fallible<Procedure> {
-        let mut results = Vec::new();
-        if !self.word("void") {
-            let kind = self.kind()?;
-            let mut count = 1;
-            if self.take(Kind::Less) {
-                let number = self.expect(Kind::Number, "how many results there are")?;
-                count = number
-                    .text
-                    .parse()
-                    .ok()
-                    .filter(|&count| count <= 64)
-                    .ok_or_else(|| Diagnostic::error(0, number.span(), "more than 64 results", "so many"))?;
-                self.expect(Kind::Greater, "`>`")?;
-            }
-            results = vec![kind; count];
-        }
+        let results = self.results()?;
         let first = self.tokens[self.at.saturating_sub(1)];
         let name = self.name("the name of a procedure")?;
         if matches!(self.now().kind, Kind::Equal | Kind::Semicolon | Kind::Becomes | Kind::Comma) {
@@ -198,16 +122,7 @@ impl<'a, 's> Parser<'a, 's> {
                 .hint(format!("a variable is declared with `decl {} := 0;`", name.text)));
         }
         self.expect(Kind::Open, "`(` and the parameters")?;
-        let mut parameters = Vec::new();
-        while self.now().kind != Kind::Close {
-            let name = self.name("the name of a parameter")?;
-            let kind = if self.take(Kind::Colon) { self.kind()? } else { KindName::Bool };
-            parameters.push(Declaration { name, kind, init: None });
-            if !self.take(Kind::Comma) {
-                break;
-            }
-        }
-        self.expect(Kind::Close, "`)` after the parameters")?;
+        let parameters = self.parameters()?;
         match self.dialect.has_braces() {
             true => self.expect(Kind::OpenBrace, "`{` and the statements")?,
             false => self.expect_word("begin")?,
@@ -318,20 +233,20 @@ impl<'a, 's> Parser<'a, 's> {
             "wait" if self.now().kind == Kind::Semicolon || (!self.dialect.has_braces() && self.ends_block()) => {
                 Action::Sleep
             }
-            "wait" => Action::Wait(self.expression()?),
+            "wait" => self.wait_rest()?,
+            "broadcast" if self.dialect.has_braces() && self.now().kind == Kind::Open => {
+                Action::Wake(self.argument_place()?, true)
+            }
+            "signal" if self.dialect.has_braces() => Action::Wake(self.argument_place()?, false),
             "assert" => Action::Assert(self.expression()?, self.property_name()?),
             "atomic_begin" => Action::AtomicBegin,
             "atomic_end" => Action::AtomicEnd,
             "sleep" => Action::Sleep,
             "broadcast" => Action::Broadcast,
             "end_thread" | "exit" => Action::EndThread,
-            "dead" => Action::Dead(self.names("a variable")?),
-            "lock" | "unlock" => {
-                self.expect(Kind::Open, "`(` and a variable")?;
-                let name = self.name("a variable")?;
-                self.expect(Kind::Close, "`)`")?;
-                if word.text == "lock" { Action::Lock(name) } else { Action::Unlock(name) }
-            }
+            "dead" => Action::Dead(self.paths("a variable")?),
+            "lock" => Action::Lock(self.argument_place()?),
+            "unlock" => Action::Unlock(self.argument_place()?),
             "return" => {
                 let none = self.now().kind == Kind::Semicolon || self.ends_block();
                 Action::Return(if none { Vec::new() } else { self.expressions()? })
@@ -340,11 +255,12 @@ impl<'a, 's> Parser<'a, 's> {
             "thread" | "start_thread" => {
                 let procedure = self.name("a procedure")?;
                 let arguments = self.arguments()?;
-                let count = if self.take(Kind::Star) { self.count()? } else { 1 };
+                let count = if self.take(Kind::Star) { Some(self.count()?) } else { None };
                 Action::Start { procedure, arguments, count }
             }
             "if" => return self.if_rest(),
             "while" => return self.while_rest(),
+            "for" if self.dialect.has_braces() => return self.for_rest(),
             "atomic" if self.dialect.has_braces() => return Ok(Action::Atomic(self.block()?)),
             _ => {
                 self.at -= 1;
@@ -372,10 +288,37 @@ impl<'a, 's> Parser<'a, 's> {
         Err(Diagnostic::error(0, token.span(), wrong, "this name"))
     }
 
-    fn count(&mut self) -> Fallible<u32> {
-        let number = self.expect(Kind::Number, "how many threads")?;
-        let count = number.text.parse().ok().filter(|count| (1..=1000).contains(count));
-        count.ok_or_else(|| Diagnostic::error(0, number.span(), "this many threads cannot be started", "1 to 1000"))
+    /// How many threads: a number, the name of a constant, or anything in brackets.
+    fn count(&mut self) -> Fallible<Expression> {
+        match self.now().kind {
+            Kind::Number | Kind::Open => self.unary(),
+            Kind::Word if self.dialect.has_braces() => self.unary(),
+            _ => Err(self.unexpected("how many threads")),
+        }
+    }
+
+    /// `wait(c)`, or `wait(condition, lock)`.
+    fn wait_rest(&mut self) -> Fallible<Action> {
+        let start = self.at;
+        if self.dialect.has_braces() && self.take(Kind::Open) && self.now().kind == Kind::Word {
+            if let Ok(condition) = self.path("a condition")
+                && self.take(Kind::Comma)
+            {
+                let lock = self.path("a lock")?;
+                self.expect(Kind::Close, "`)`")?;
+                return Ok(Action::SleepOn(condition, lock));
+            }
+        }
+        self.at = start;
+        Ok(Action::Wait(self.expression()?))
+    }
+
+    /// `(x)`.
+    fn argument_place(&mut self) -> Fallible<Path> {
+        self.expect(Kind::Open, "`(` and a variable")?;
+        let place = self.path("a variable")?;
+        self.expect(Kind::Close, "`)`")?;
+        Ok(place)
     }
 
     fn if_rest(&mut self) -> Fallible<Action> {
@@ -416,6 +359,21 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Action::While(condition, body))
     }
 
+    /// `for i in 0..3 { ... }`, or the name of a kind instead of the bounds.
+    fn for_rest(&mut self) -> Fallible<Action> {
+        let variable = self.name("the variable of the loop")?;
+        self.expect_word("in")?;
+        let after = self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind;
+        let bounds = match self.now().kind == Kind::Word && after != Kind::DotDot && !after.is_arithmetic() {
+            true => Bounds::Kind(self.name("an enumeration")?),
+            false => {
+                let (first, last) = self.range()?;
+                Bounds::Range(first, last)
+            }
+        };
+        Ok(Action::For(variable, bounds, self.block()?))
+    }
+
     /// `{ ... }`, or a single statement.
     fn block(&mut self) -> Fallible<Vec<Statement>> {
         if self.take(Kind::Semicolon) {
@@ -433,7 +391,7 @@ impl<'a, 's> Parser<'a, 's> {
     fn assignment_or_call(&mut self, starts_thread: bool) -> Fallible<Action> {
         let (word, after) = (self.now(), self.tokens[(self.at + 1).min(self.tokens.len() - 1)]);
         let foreign = hints::of_word(word.text).filter(|_| word.kind == Kind::Word);
-        let fits = matches!(after.kind, Kind::Becomes | Kind::Comma)
+        let fits = matches!(after.kind, Kind::Becomes | Kind::Comma | Kind::Dot | Kind::OpenBracket)
             || (after.kind == Kind::Open && self.ends_with_semicolon());
         if let Some(hint) = foreign.filter(|_| !fits) {
             let message = format!("{} is no statement", quote(word.text));
@@ -443,14 +401,14 @@ impl<'a, 's> Parser<'a, 's> {
             let procedure = self.name("a procedure")?;
             let arguments = self.arguments()?;
             return Ok(match starts_thread {
-                true => Action::Start { procedure, arguments, count: 1 },
+                true => Action::Start { procedure, arguments, count: None },
                 false => Action::Call { targets: Vec::new(), procedure, arguments },
             });
         }
         if self.now().kind != Kind::Word {
             return Err(self.unexpected("a statement"));
         }
-        let targets = self.names("a variable")?;
+        let targets = self.paths("a variable")?;
         self.expect(Kind::Becomes, "`:=` and a value")?;
         let call = self.now().kind == Kind::Word
             && self.tokens[self.at + 1].kind == Kind::Open

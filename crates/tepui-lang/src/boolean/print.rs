@@ -8,8 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::Dialect;
+use super::expressions::{is_order, sign};
 use super::parse::is_keyword;
-use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot, Variable};
+use tepui_model::program::{
+    Action, Condition, Declared, Dimension, Element, Expression, Index, Kind, Operator, Place, Procedure, Program,
+    Shape, Slot, Variable,
+};
 
 /// What the procedure is called with which a program begins.
 const MAIN: &str = "main";
@@ -26,9 +30,18 @@ pub fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> St
         let values: Vec<_> = enumeration.values.iter().map(|value| printer.name(value)).collect();
         printer.line(0, &format!("enum {} {{ {} }}", printer.name(&enumeration.name), values.join(", ")));
     }
-    for variable in &program.shared {
-        let declaration = printer.declaration(variable);
+    for record in &program.records {
+        let field = |(name, shape): &(String, Shape)| printer.declared(name, shape);
+        let fields: Vec<_> = record.fields.iter().map(field).collect();
+        printer.line(0, &format!("record {} {{ {}; }}", record.name, fields.join("; ")));
+    }
+    for declared in &program.declared {
+        let declaration = printer.declaration(declared, &program.shared);
         printer.line(0, &declaration);
+    }
+    for conditions in &program.conditions {
+        let dimensions: String = conditions.dimensions.iter().map(|&one| printer.dimension(one)).collect();
+        printer.line(0, &format!("condition {}{dimensions};", conditions.name));
     }
     for number in 0..program.procedures.len() {
         printer.procedure = number;
@@ -45,6 +58,7 @@ pub fn print_head(program: &Program, procedure: usize, position: usize) -> Strin
     match procedure.statements.get(position).map(|statement| &statement.action) {
         Some(Action::If(condition, ..)) => format!("if ({})", printer.expression(condition)),
         Some(Action::While(condition, _)) => format!("while ({})", printer.expression(condition)),
+        Some(Action::For(variable, _) | Action::Next(variable, _)) => printer.for_head(procedure, *variable),
         Some(Action::Atomic(_)) => "atomic".to_owned(),
         Some(action) => printer.simple(procedure, action),
         None => "end".to_owned(),
@@ -58,8 +72,12 @@ fn marked(program: &Program) -> BTreeMap<String, String> {
     let (mut taken, mut marked) = (names.clone(), BTreeMap::new());
     let first = program.procedures.get(program.main).map(|procedure| &procedure.name).filter(|name| *name != MAIN);
     let other_main = |name: &String| first.is_some() && name == MAIN;
-    for name in names.iter().filter(|name| is_keyword(name, Dialect::Tepui) || other_main(name)).cloned() {
-        let mut new = format!("{name}_");
+    let procedures = || program.procedures.iter().map(|procedure| procedure.name.as_str());
+    let is_taken = |name: &str| matches!(name, "range" | "index" | "never") && procedures().any(|other| other == name);
+    let odd =
+        |name: &String| is_keyword(name, Dialect::Tepui) || other_main(name) || name.contains('.') || is_taken(name);
+    for name in names.iter().filter(|name| odd(name)).cloned() {
+        let mut new = if name.contains('.') { name.replace('.', "_") } else { format!("{name}_") };
         while taken.contains(&new) || is_keyword(&new, Dialect::Tepui) {
             new.push('_');
         }
@@ -74,10 +92,10 @@ fn marked(program: &Program) -> BTreeMap<String, String> {
 fn names(program: &Program) -> BTreeSet<String> {
     let enumerations = program.enumerations.iter();
     let mut names: BTreeSet<_> = enumerations.flat_map(|one| one.values.iter().chain([&one.name]).cloned()).collect();
-    names.extend(program.shared.iter().map(|variable| variable.name.clone()));
+    names.extend(program.declared.iter().map(|declared| declared.name.clone()));
     for procedure in &program.procedures {
         names.insert(procedure.name.clone());
-        names.extend(procedure.locals.iter().map(|variable| variable.name.clone()));
+        names.extend(procedure.declared.iter().map(|declared| declared.name.clone()));
         names.extend(procedure.statements.iter().flat_map(|statement| statement.labels.iter().cloned()));
     }
     names
@@ -105,46 +123,88 @@ impl Printer<'_> {
         self.name(&self.program.value_name(kind, value))
     }
 
-    fn declaration(&self, variable: &Variable) -> String {
-        let head = format!("decl {}{}", self.name(&variable.name), self.of_kind(variable.kind));
-        let init = variable.init.map_or("*".to_owned(), |value| self.value(variable.kind, value));
-        // The first value is the default. Its name may be that of a variable, too, and would stand for that.
-        match variable.init == Some(0) && matches!(variable.kind, Kind::Enumeration(_)) && self.is_variable(&init) {
+    fn declaration(&self, declared: &Declared, variables: &[Variable]) -> String {
+        let head = format!("decl {}", self.declared(&declared.name, &declared.shape));
+        let parts = &variables[declared.first..][..self.program.parts(&declared.shape)];
+        if let Shape::Scalar(kind) = declared.shape {
+            let init = self.init(&declared.shape, parts);
+            // The first value is the default. Its name may be that of a variable, too, and would stand for that.
+            let hidden = parts[0].init == Some(0) && matches!(kind, Kind::Enumeration(_)) && self.is_variable(&init);
+            return if hidden { format!("{head};") } else { format!("{head} := {init};") };
+        }
+        if parts.iter().all(|part| part.init.is_none()) {
+            return format!("{head} := *;");
+        }
+        match has_records(&declared.shape) || parts.iter().all(|part| part.init == Some(default(part.kind))) {
             true => format!("{head};"),
-            false => format!("{head} := {init};"),
+            false => format!("{head} := {};", self.init(&declared.shape, parts)),
+        }
+    }
+
+    /// What something starts with.
+    fn init(&self, shape: &Shape, parts: &[Variable]) -> String {
+        let Shape::Array(_, element) = shape else {
+            return parts[0].init.map_or("*".to_owned(), |value| self.value(parts[0].kind, value));
+        };
+        let size = self.program.parts(element).max(1);
+        let inner: Vec<_> = parts.chunks(size).map(|parts| self.init(element, parts)).collect();
+        format!("[{}]", inner.join(", "))
+    }
+
+    /// A name with its dimensions and its kind.
+    fn declared(&self, name: &str, shape: &Shape) -> String {
+        let (mut dimensions, mut inner) = (String::new(), shape);
+        while let Shape::Array(dimension, element) = inner {
+            dimensions.push_str(&self.dimension(*dimension));
+            inner = element;
+        }
+        format!("{}{dimensions}{}", self.name(name), self.of_kind(inner))
+    }
+
+    fn dimension(&self, dimension: Dimension) -> String {
+        match dimension {
+            Dimension::Count(count) => format!("[{count}]"),
+            Dimension::Enumeration(number) => format!("[{}]", self.name(&self.program.enumerations[number].name)),
         }
     }
 
     fn is_variable(&self, name: &str) -> bool {
-        self.program.shared.iter().any(|variable| self.name(&variable.name) == name)
+        self.program.declared.iter().any(|declared| self.name(&declared.name) == name)
     }
 
-    fn of_kind(&self, kind: Kind) -> String {
-        match kind {
-            Kind::Bool => String::new(),
-            Kind::Enumeration(number) => format!(": {}", self.name(&self.program.enumerations[number].name)),
+    fn of_kind(&self, shape: &Shape) -> String {
+        match shape {
+            Shape::Scalar(Kind::Bool) => String::new(),
+            shape => format!(": {}", self.kind(shape)),
+        }
+    }
+
+    fn kind(&self, shape: &Shape) -> String {
+        match shape {
+            Shape::Scalar(Kind::Bool) | Shape::Array(..) => "bool".to_owned(),
+            Shape::Scalar(Kind::Enumeration(number)) => self.name(&self.program.enumerations[*number].name),
+            Shape::Scalar(Kind::Range(low, high)) => format!("{low}..{high}"),
+            Shape::Record(number) => self.program.records[*number].name.clone(),
         }
     }
 
     fn procedure(&mut self, procedure: &Procedure) {
-        let results = match procedure.results[..] {
+        let returned = &procedure.returned;
+        let results = match &returned[..] {
             [] => "void".to_owned(),
-            [Kind::Bool] => "bool".to_owned(),
-            [Kind::Bool, ..] => format!("bool<{}>", procedure.results.len()),
-            [Kind::Enumeration(number)] => self.name(&self.program.enumerations[number].name),
-            [Kind::Enumeration(number), ..] => {
-                format!("{}<{}>", self.name(&self.program.enumerations[number].name), procedure.results.len())
+            [one] => self.kind(one),
+            [first, others @ ..] if others.iter().all(|other| other == first) && !is_range(first) => {
+                format!("{}<{}>", self.kind(first), returned.len())
             }
+            all => format!("({})", all.iter().map(|one| self.kind(one)).collect::<Vec<_>>().join(", ")),
         };
-        let (parameters, locals) = procedure.locals.split_at(procedure.parameters);
-        let parameters: Vec<_> = parameters
-            .iter()
-            .map(|variable| format!("{}{}", self.name(&variable.name), self.of_kind(variable.kind)))
-            .collect();
+        let parameters = procedure.declared.iter().take_while(|declared| declared.first < procedure.parameters);
+        let locals: Vec<_> = procedure.declared.iter().filter(|one| one.first >= procedure.parameters).collect();
+        let parameters: Vec<_> = parameters.map(|one| self.declared(&one.name, &one.shape)).collect();
         self.text.push('\n');
         self.line(0, &format!("{results} {}({}) {{", self.name(&procedure.name), parameters.join(", ")));
-        for variable in locals {
-            let declaration = self.declaration(variable);
+        for declared in locals {
+            let declaration = self.declaration(declared, &procedure.locals);
             self.line(1, &declaration);
         }
         if let Some(condition) = &procedure.enforced {
@@ -179,6 +239,13 @@ impl Printer<'_> {
                 Action::While(condition, body) => {
                     let condition = self.expression(condition);
                     self.line(depth, &format!("while ({condition}) {{{remark}"));
+                    self.block(procedure, body, depth + 1);
+                    self.line(depth, "}");
+                }
+                Action::For(variable, body) => {
+                    let head = self.for_head(procedure, *variable);
+                    self.line(depth, &format!("{head} {{{remark}"));
+                    let (_, body) = body.split_last().unwrap_or((&0, &[]));
                     self.block(procedure, body, depth + 1);
                     self.line(depth, "}");
                 }
@@ -219,8 +286,9 @@ impl Printer<'_> {
             Action::Assert(condition) => format!("assert({})", self.expression(condition)),
             Action::AtomicBegin => "atomic_begin".to_owned(),
             Action::AtomicEnd => "atomic_end".to_owned(),
-            Action::Lock(slot) => format!("lock({})", self.slot(*slot)),
-            Action::Unlock(slot) => format!("unlock({})", self.slot(*slot)),
+            Action::Lock(place) => format!("lock({})", self.place(place)),
+            Action::Unlock(place) => format!("unlock({})", self.place(place)),
+            Action::Acquire(place) => format!("acquire({})", self.place(place)),
             Action::Call { targets, procedure, arguments } if targets.is_empty() => call(*procedure, arguments),
             Action::Call { targets, procedure, arguments } => {
                 format!("{} := {}", self.places(targets), call(*procedure, arguments))
@@ -234,11 +302,17 @@ impl Printer<'_> {
             Action::StartAt(position) => format!("thread goto {}", label(*position)),
             Action::EndThread => "exit".to_owned(),
             Action::Sleep => "sleep".to_owned(),
+            Action::SleepOn(condition, lock) => {
+                format!("wait({}, {})", self.condition(condition), self.place(lock))
+            }
             Action::Broadcast => "broadcast".to_owned(),
+            Action::Wake { condition, all: true } => format!("broadcast({})", self.condition(condition)),
+            Action::Wake { condition, all: false } => format!("signal({})", self.condition(condition)),
             Action::Dead(slots) => {
                 let names: Vec<_> = slots.iter().map(|&slot| self.slot(slot)).collect();
                 format!("dead {}", names.join(", "))
             }
+            Action::For(variable, _) | Action::Next(variable, _) => self.for_head(procedure, *variable),
             Action::Skip | Action::If(..) | Action::While(..) | Action::Atomic(_) => "skip".to_owned(),
         }
     }
@@ -248,8 +322,34 @@ impl Printer<'_> {
     }
 
     fn places(&self, places: &[Place]) -> String {
-        let names: Vec<_> = places.iter().map(|place| place.map_or("_".to_owned(), |slot| self.slot(slot))).collect();
+        let names: Vec<_> = places.iter().map(|place| self.place(place)).collect();
         names.join(", ")
+    }
+
+    fn place(&self, place: &Place) -> String {
+        match place {
+            Place::Nowhere => "_".to_owned(),
+            Place::Variable(slot) => self.slot(*slot),
+            Place::Element(element) => self.element(element),
+        }
+    }
+
+    fn element(&self, element: &Element) -> String {
+        self.indexed(&element.text, &element.indices)
+    }
+
+    fn condition(&self, condition: &Condition) -> String {
+        self.indexed(&condition.text, &condition.indices)
+    }
+
+    fn indexed(&self, text: &[String], indices: &[Index]) -> String {
+        let indices = indices.iter().map(|index| self.expression(&index.value)).chain([String::new()]);
+        text.iter().zip(indices).map(|(text, index)| format!("{text}{index}")).collect()
+    }
+
+    fn for_head(&self, procedure: &Procedure, variable: usize) -> String {
+        let variable = &procedure.locals[variable];
+        format!("for {} in {}", self.name(&variable.name), self.kind(&Shape::Scalar(variable.kind)))
     }
 
     fn expressions(&self, expressions: &[Expression]) -> String {
@@ -262,10 +362,14 @@ impl Printer<'_> {
     }
 
     /// An expression in a place where operators that bind less tightly than a level need brackets.
-    fn at_level(&self, expression: &Expression, level: usize) -> String {
-        const UNARY: usize = 6;
+    fn at_level(&self, expression: &Expression, level: u32) -> String {
+        const UNARY: u32 = 8;
         let (own, text) = match expression {
             Expression::Value(value, kind) => return self.value(*kind, *value),
+            Expression::Number(number) => return number.to_string(),
+            Expression::Element(element) => return self.element(element),
+            Expression::NewElement(element) => return format!("'{}", self.element(element)),
+            Expression::Negate(operand) => return format!("-{}", self.at_level(operand, UNARY)),
             Expression::Any(_) => return "*".to_owned(),
             Expression::Read(slot) => return self.slot(*slot),
             Expression::New(slot) => return format!("'{}", self.slot(*slot)),
@@ -274,18 +378,16 @@ impl Printer<'_> {
             }
             Expression::Not(operand) => return format!("!{}", self.at_level(operand, UNARY)),
             Expression::Binary(operator, left, right) => {
-                let (own, sign) = match operator {
-                    Operator::Implies => (1, "=>"),
-                    Operator::Or => (2, "|"),
-                    Operator::Xor => (3, "^"),
-                    Operator::And => (4, "&"),
-                    Operator::Equal => (5, "="),
-                    Operator::Unequal => (5, "!="),
-                };
+                let own = level_of(*operator);
+                let nested =
+                    |operand: &Expression| matches!(operand, Expression::Binary(inner, ..) if is_order(*inner));
                 let (left_level, right_level) = match operator {
                     Operator::Implies => (own + 1, own),
+                    // Comparisons cannot be chained.
+                    _ if own == COMPARISON && (is_order(*operator) || nested(left)) => (own + 1, own + 1),
                     _ => (own, own + 1),
                 };
+                let sign = sign(*operator);
                 (own, format!("{} {sign} {}", self.at_level(left, left_level), self.at_level(right, right_level)))
             }
             Expression::Choice(condition, then, otherwise) => {
@@ -295,5 +397,41 @@ impl Printer<'_> {
             }
         };
         if own < level { format!("({text})") } else { text }
+    }
+}
+
+const COMPARISON: u32 = 5;
+
+/// How tight an operator binds.
+fn level_of(operator: Operator) -> u32 {
+    match operator {
+        Operator::Implies => 1,
+        Operator::Or => 2,
+        Operator::Xor => 3,
+        Operator::And => 4,
+        Operator::Equal | Operator::Unequal => COMPARISON,
+        Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => COMPARISON,
+        Operator::Add | Operator::Subtract => 6,
+        Operator::Multiply | Operator::Divide | Operator::Modulo => 7,
+    }
+}
+
+/// The code of the value with which a variable starts if nothing else is said.
+fn default(kind: Kind) -> u32 {
+    match kind {
+        Kind::Range(low, high) if (low..=high).contains(&0) => low.unsigned_abs(),
+        _ => 0,
+    }
+}
+
+fn is_range(shape: &Shape) -> bool {
+    matches!(shape, Shape::Scalar(Kind::Range(..)))
+}
+
+fn has_records(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar(_) => false,
+        Shape::Array(_, element) => has_records(element),
+        Shape::Record(_) => true,
     }
 }

@@ -13,10 +13,22 @@ pub(super) struct Name {
 #[derive(Default, Debug)]
 pub(super) struct Module {
     pub(super) enumerations: Vec<(Name, Vec<Name>)>,
+    /// Constants, names of kinds and records, in the order in which they are declared.
+    pub(super) definitions: Vec<Definition>,
+    /// Names of conditions, and their dimensions.
+    pub(super) conditions: Vec<(Name, Vec<Expression>)>,
     pub(super) shared: Vec<Declaration>,
     pub(super) procedures: Vec<Procedure>,
     /// The procedure that the program begins with, if it is not the one called `main`.
     pub(super) start: Option<usize>,
+}
+
+/// Something that has a name and that others may use.
+#[derive(Debug)]
+pub(super) enum Definition {
+    Constant(Name, Expression),
+    Kind(Name, KindName),
+    Record(Name, Vec<Declaration>),
 }
 
 /// What values a variable takes, as written.
@@ -24,14 +36,49 @@ pub(super) struct Module {
 pub(super) enum KindName {
     Bool,
     Named(Name),
+    /// The numbers from one to another.
+    Range(Expression, Expression),
+    /// That of a place where so many threads meet.
+    Barrier(Expression),
 }
 
 /// One variable.
 #[derive(Debug)]
 pub(super) struct Declaration {
     pub(super) name: Name,
+    /// If it is an array: how many elements it has, or of which enumeration the indices are.
+    pub(super) dimensions: Vec<Expression>,
     pub(super) kind: KindName,
-    pub(super) init: Option<Expression>,
+    pub(super) init: Option<Init>,
+}
+
+/// What a variable is at first.
+#[derive(Clone, Debug)]
+pub(super) enum Init {
+    One(Expression),
+    List(Vec<Self>, Range<usize>),
+}
+
+/// A variable, or a part of one.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    pub(super) name: Name,
+    pub(super) steps: Vec<Access>,
+    pub(super) span: Range<usize>,
+}
+
+/// How to get from an array or a record to a part of it.
+#[derive(Clone, Debug)]
+pub(super) enum Access {
+    Index(Expression),
+    Field(Name),
+}
+
+/// What a loop runs through.
+#[derive(Debug)]
+pub(super) enum Bounds {
+    Kind(Name),
+    Range(Expression, Expression),
 }
 
 #[derive(Debug)]
@@ -58,7 +105,7 @@ pub(super) enum Action {
     Skip,
     Goto(Vec<Name>),
     Assign {
-        targets: Vec<Name>,
+        targets: Vec<Path>,
         values: Vec<Expression>,
         constraint: Option<Expression>,
     },
@@ -68,13 +115,14 @@ pub(super) enum Action {
     Assert(Expression, Option<Name>),
     If(Expression, Vec<Statement>, Vec<Statement>),
     While(Expression, Vec<Statement>),
+    For(Name, Bounds, Vec<Statement>),
     Atomic(Vec<Statement>),
     AtomicBegin,
     AtomicEnd,
-    Lock(Name),
-    Unlock(Name),
+    Lock(Path),
+    Unlock(Path),
     Call {
-        targets: Vec<Name>,
+        targets: Vec<Path>,
         procedure: Name,
         arguments: Vec<Expression>,
     },
@@ -82,13 +130,18 @@ pub(super) enum Action {
     Start {
         procedure: Name,
         arguments: Vec<Expression>,
-        count: u32,
+        /// One, if nothing is said.
+        count: Option<Expression>,
     },
     StartAt(Name),
     EndThread,
     Sleep,
+    /// On a condition, while a lock is free.
+    SleepOn(Path, Path),
     Broadcast,
-    Dead(Vec<Name>),
+    /// Wakes one thread that sleeps on a condition, or all of them.
+    Wake(Path, bool),
+    Dead(Vec<Path>),
 }
 
 #[derive(Clone, Debug)]
@@ -100,9 +153,11 @@ pub(super) struct Expression {
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     Truth(bool),
+    Number(i64),
     Any,
-    Name(String),
-    New(String),
+    Place(Path),
+    New(Path),
+    Negate(Box<Expression>),
     Not(Box<Expression>),
     Binary(tepui_model::program::Operator, Box<Expression>, Box<Expression>),
     Choice(Box<Expression>, Box<Expression>, Box<Expression>),

@@ -64,6 +64,22 @@ pub(super) enum Kind {
     Less,
     #[token(">")]
     Greater,
+    #[token("<=")]
+    AtMost,
+    #[token(">=")]
+    AtLeast,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token(".")]
+    Dot,
+    #[token("..")]
+    DotDot,
     #[token("*")]
     Star,
     #[token("'")]
@@ -72,6 +88,13 @@ pub(super) enum Kind {
     Text,
     /// After the last one.
     End,
+}
+
+impl Kind {
+    /// Whether it joins two numbers.
+    pub(super) fn is_arithmetic(self) -> bool {
+        matches!(self, Self::Plus | Self::Minus | Self::Star | Self::Slash | Self::Percent)
+    }
 }
 
 /// A word or mark and where it stands.
@@ -111,4 +134,31 @@ pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> 
     }
     tokens.push(Token { kind: Kind::End, text: "", start: source.text.len() });
     tokens
+}
+
+/// The same where names have no dots: a dot leads to a field, and two stand between the bounds of a range.
+pub(super) fn without_dots(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
+    let mut split = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        if token.kind != Kind::Word || !token.text.contains('.') {
+            split.push(token);
+            continue;
+        }
+        let mut rest = token;
+        while !rest.text.is_empty() {
+            let dots = rest.text.len() - rest.text.trim_start_matches('.').len();
+            let (kind, length) = match dots {
+                0 if rest.text.starts_with(|first: char| first.is_ascii_digit()) => {
+                    (Kind::Number, rest.text.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.text.len()))
+                }
+                0 => (Kind::Word, rest.text.find('.').unwrap_or(rest.text.len())),
+                2 => (Kind::DotDot, 2),
+                _ => (Kind::Dot, 1),
+            };
+            let (text, after) = rest.text.split_at(length);
+            split.push(Token { kind, text, start: rest.start });
+            rest = Token { text: after, start: rest.start + length, ..rest };
+        }
+    }
+    split
 }

@@ -1,6 +1,6 @@
 //! The fingerprint of what a program means. Names, lines and places in the text do not enter it.
 
-use super::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot};
+use super::{Action, Condition, Element, Expression, Index, Kind, Operator, Place, Procedure, Program, Slot};
 use crate::Digest;
 
 impl Program {
@@ -52,7 +52,16 @@ impl Writer {
                 self.tag(1);
                 self.number(number);
             }
+            Kind::Range(low, high) => {
+                self.tag(2);
+                self.integer(i64::from(low));
+                self.integer(i64::from(high));
+            }
         }
+    }
+
+    fn integer(&mut self, number: i64) {
+        self.bytes.extend(number.to_le_bytes());
     }
 
     fn variable(&mut self, kind: Kind, init: Option<u32>) {
@@ -79,7 +88,40 @@ impl Writer {
     }
 
     fn places(&mut self, places: &[Place]) {
-        self.list(places, |writer, place| writer.option(*place, Self::slot));
+        self.list(places, Self::place);
+    }
+
+    fn place(&mut self, place: &Place) {
+        match place {
+            Place::Nowhere => self.tag(0),
+            Place::Variable(slot) => {
+                self.tag(1);
+                self.slot(*slot);
+            }
+            Place::Element(element) => {
+                self.tag(2);
+                self.element(element);
+            }
+        }
+    }
+
+    fn element(&mut self, element: &Element) {
+        self.slot(element.first);
+        self.kind(element.kind);
+        self.indices(&element.indices);
+    }
+
+    fn condition_place(&mut self, condition: &Condition) {
+        self.number(condition.first as usize);
+        self.indices(&condition.indices);
+    }
+
+    fn indices(&mut self, indices: &[Index]) {
+        self.list(indices, |writer, index| {
+            writer.expression(&index.value);
+            writer.number(index.count as usize);
+            writer.number(index.stride);
+        });
     }
 
     fn expressions(&mut self, expressions: &[Expression]) {
@@ -117,13 +159,13 @@ impl Writer {
             }
             Action::AtomicBegin => self.tag(9),
             Action::AtomicEnd => self.tag(10),
-            Action::Lock(slot) => {
+            Action::Lock(place) => {
                 self.tag(11);
-                self.slot(*slot);
+                self.place(place);
             }
-            Action::Unlock(slot) => {
+            Action::Unlock(place) => {
                 self.tag(12);
-                self.slot(*slot);
+                self.place(place);
             }
             Action::Call { targets, procedure, arguments } => {
                 self.tag(13);
@@ -151,6 +193,30 @@ impl Writer {
             Action::Dead(slots) => {
                 self.tag(20);
                 self.list(slots, |writer, &slot| writer.slot(slot));
+            }
+            Action::For(variable, body) => {
+                self.tag(21);
+                self.number(*variable);
+                self.positions(body);
+            }
+            Action::Next(variable, body) => {
+                self.tag(22);
+                self.number(*variable);
+                self.number(*body);
+            }
+            Action::Acquire(place) => {
+                self.tag(23);
+                self.place(place);
+            }
+            Action::SleepOn(condition, lock) => {
+                self.tag(24);
+                self.condition_place(condition);
+                self.place(lock);
+            }
+            Action::Wake { condition, all } => {
+                self.tag(25);
+                self.condition_place(condition);
+                self.tag(u8::from(*all));
             }
         }
     }
@@ -189,6 +255,15 @@ impl Writer {
                     Operator::Implies => 3,
                     Operator::Equal => 4,
                     Operator::Unequal => 5,
+                    Operator::Less => 6,
+                    Operator::AtMost => 7,
+                    Operator::Greater => 8,
+                    Operator::AtLeast => 9,
+                    Operator::Add => 10,
+                    Operator::Subtract => 11,
+                    Operator::Multiply => 12,
+                    Operator::Divide => 13,
+                    Operator::Modulo => 14,
                 });
                 self.expression(left);
                 self.expression(right);
@@ -202,6 +277,19 @@ impl Writer {
                 self.condition(7, positive);
                 self.expression(negative);
             }
+            Expression::Number(number) => {
+                self.tag(8);
+                self.integer(*number);
+            }
+            Expression::Element(element) => {
+                self.tag(9);
+                self.element(element);
+            }
+            Expression::NewElement(element) => {
+                self.tag(10);
+                self.element(element);
+            }
+            Expression::Negate(operand) => self.condition(11, operand),
         }
     }
 }

@@ -29,6 +29,7 @@ impl Flow {
                     self.block(procedure, otherwise, next, atomic);
                 }
                 Action::While(_, body) => self.block(procedure, body, position, atomic),
+                Action::For(_, body) => self.block(procedure, body, next, atomic),
                 Action::Atomic(body) => self.block(procedure, body, next, Some(position)),
                 _ => {}
             }
@@ -44,7 +45,8 @@ impl Flow {
             Action::Goto(targets) => targets.clone(),
             Action::If(_, then, otherwise) => vec![first(then, next), first(otherwise, next)],
             Action::While(_, body) => vec![first(body, position), next],
-            Action::Atomic(body) => vec![first(body, next)],
+            Action::Atomic(body) | Action::For(_, body) => vec![first(body, next)],
+            Action::Next(_, first) => vec![*first, next],
             Action::StartAt(to) => vec![next, *to],
             Action::Return(_) | Action::EndThread => Vec::new(),
             _ => vec![next],

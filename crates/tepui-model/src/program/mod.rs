@@ -1,18 +1,25 @@
-//! Concurrent Boolean programs with recursive procedures.
+//! Concurrent programs with finite data and recursive procedures.
 //!
 //! A program has shared variables and procedures; a procedure has local variables, of which the first are its
 //! parameters, and statements. Statements lie in one list for each procedure, blocks refer to them by their index, and
-//! this index, the *position*, is where a thread stands; the number of statements is the position of the end. Variables
-//! are Booleans (0 and 1) or take the values of an enumeration (0, 1, 2, ...).
+//! this index, the *position*, is where a thread stands; the number of statements is the position of the end.
+//!
+//! Every variable is a scalar: a Boolean, a value of an enumeration, or a number of a range. Its value is kept as a *code*,
+//! 0, 1, 2 and so on; the number that a code stands for is the lowest of the range and the code. Arrays and records are
+//! taken apart: each of their parts is a variable of its own, one after the other, and an element whose index is not a
+//! constant is found by counting from the first one ([`Element`]).
 //!
 //! [`step`] says what one thread does, [`run`] what a program does.
 
+mod data;
 mod digest;
 pub mod flow;
+mod intervals;
 mod property;
 pub mod run;
 pub mod step;
 
+pub use data::{Condition, Conditions, Declared, Dimension, Element, Index, Place, Record, Shape};
 pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
 
 /// A program.
@@ -20,8 +27,14 @@ pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
 pub struct Program {
     /// The enumerations.
     pub enumerations: Vec<Enumeration>,
+    /// The records.
+    pub records: Vec<Record>,
     /// The shared variables.
     pub shared: Vec<Variable>,
+    /// The same as they were declared.
+    pub declared: Vec<Declared>,
+    /// What threads sleep on.
+    pub conditions: Vec<Conditions>,
     /// The procedures.
     pub procedures: Vec<Procedure>,
     /// The procedure that the first thread runs.
@@ -46,6 +59,8 @@ pub enum Kind {
     Bool,
     /// Those of an enumeration.
     Enumeration(usize),
+    /// The numbers from the first to the second.
+    Range(i32, i32),
 }
 
 /// A variable.
@@ -55,7 +70,7 @@ pub struct Variable {
     pub name: String,
     /// Its values.
     pub kind: Kind,
-    /// Its value at the start; none, if it may be any.
+    /// The code of its value at the start; none, if it may be any.
     pub init: Option<u32>,
 }
 
@@ -70,8 +85,12 @@ pub struct Procedure {
     pub parameters: usize,
     /// The local variables, parameters first.
     pub locals: Vec<Variable>,
+    /// The same as they were declared.
+    pub declared: Vec<Declared>,
     /// What it returns.
     pub results: Vec<Kind>,
+    /// The same as it was declared.
+    pub returned: Vec<Shape>,
     /// What holds before and after each of its steps.
     pub enforced: Option<Expression>,
     /// All its statements, those of a block after the one that the block belongs to.
@@ -124,6 +143,11 @@ pub enum Action {
     If(Expression, Block, Block),
     /// A block as long as a condition holds.
     While(Expression, Block),
+    /// A block for each value of a local variable, which becomes the first one. Its last statement is [`Self::Next`].
+    For(usize, Block),
+    /// The local variable of a loop becomes the next value, and the block begins again at its first position. After the last
+    /// value the variable becomes the first one, and the loop is done.
+    Next(usize, usize),
     /// A block during which no other thread moves.
     Atomic(Block),
     /// From here on no other thread moves.
@@ -131,9 +155,11 @@ pub enum Action {
     /// Until here.
     AtomicEnd,
     /// Waits until a variable is 0 and makes it 1.
-    Lock(Slot),
+    Lock(Place),
     /// Makes a variable 0.
-    Unlock(Slot),
+    Unlock(Place),
+    /// Waits until a number is above 0 and takes 1 away.
+    Acquire(Place),
     /// Calls a procedure and assigns its results.
     Call {
         /// Where the results go.
@@ -160,8 +186,17 @@ pub enum Action {
     EndThread,
     /// Sleeps until a broadcast.
     Sleep,
-    /// Wakes all threads that sleep.
+    /// Makes a lock 0 and sleeps on a condition.
+    SleepOn(Condition, Place),
+    /// Wakes all threads that sleep without a condition.
     Broadcast,
+    /// Wakes threads that sleep on a condition: all of them, or one, if there is one.
+    Wake {
+        /// The condition.
+        condition: Condition,
+        /// Whether it wakes all of them.
+        all: bool,
+    },
     /// These variables will not be read before they are written: any value will do.
     Dead(Vec<Slot>),
 }
@@ -174,9 +209,6 @@ pub enum Slot {
     /// A local one of the procedure at hand.
     Local(usize),
 }
-
-/// Where a value goes, if anywhere.
-pub type Place = Option<Slot>;
 
 /// An operator with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -193,21 +225,47 @@ pub enum Operator {
     Equal,
     /// Different values.
     Unequal,
+    /// A lower number than the right one.
+    Less,
+    /// Not a higher number.
+    AtMost,
+    /// A higher number.
+    Greater,
+    /// Not a lower number.
+    AtLeast,
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The product.
+    Multiply,
+    /// The quotient, rounded down; the right operand is a constant above 0.
+    Divide,
+    /// The rest of that division.
+    Modulo,
 }
 
 /// An expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expression {
-    /// A value, and of what kind.
+    /// The code of a value, and of what kind.
     Value(u32, Kind),
+    /// A number.
+    Number(i64),
     /// Any value, each time anew.
     Any(Kind),
     /// The value of a variable.
     Read(Slot),
     /// In a constraint, the new value of a variable.
     New(Slot),
+    /// The value of an element.
+    Element(Box<Element>),
+    /// In a constraint, the new value of an element; its indices are those of before.
+    NewElement(Box<Element>),
     /// The other Boolean value.
     Not(Box<Self>),
+    /// The number with the other sign.
+    Negate(Box<Self>),
     /// Two operands.
     Binary(Operator, Box<Self>, Box<Self>),
     /// The second if the first holds, else the third.
@@ -231,9 +289,13 @@ impl Expression {
     /// Calls back for every variable that is mentioned, old or new.
     pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
         match self {
-            Self::Value(..) | Self::Any(_) => {}
+            Self::Value(..) | Self::Number(_) | Self::Any(_) => {}
             Self::Read(slot) | Self::New(slot) => found(*slot),
-            Self::Not(operand) => operand.slots(found),
+            Self::Element(element) | Self::NewElement(element) => {
+                element.slots().into_iter().for_each(&mut *found);
+                element.read_slots(found);
+            }
+            Self::Not(operand) | Self::Negate(operand) => operand.slots(found),
             Self::Binary(_, left, right) | Self::Choose(left, right) => {
                 left.slots(found);
                 right.slots(found);
@@ -248,16 +310,48 @@ impl Expression {
 impl Action {
     /// Calls back for every variable that is read.
     pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
+        self.expressions(&mut |expression| expression.slots(found));
         match self {
-            Self::Assign { values, constraint, .. } => values.iter().chain(constraint).for_each(|e| e.slots(found)),
-            Self::Assume(condition) | Self::Wait(condition) | Self::Assert(condition) => condition.slots(found),
-            Self::If(condition, ..) | Self::While(condition, _) => condition.slots(found),
-            Self::Call { arguments: terms, .. } | Self::Start { arguments: terms, .. } | Self::Return(terms) => {
-                terms.iter().for_each(|term| term.slots(found));
+            Self::Lock(place) | Self::Acquire(place) => place.slots().into_iter().for_each(found),
+            Self::Next(variable, _) => found(Slot::Local(*variable)),
+            _ => {}
+        }
+    }
+
+    /// Calls back for every expression that is evaluated, in the order of evaluation.
+    pub fn expressions<'a>(&'a self, found: &mut dyn FnMut(&'a Expression)) {
+        match self {
+            Self::Assign { targets, values, constraint } => {
+                targets.iter().for_each(|target| target.indices(found));
+                values.iter().chain(constraint).for_each(found);
             }
-            Self::Lock(slot) => found(*slot),
+            Self::Assume(condition) | Self::Wait(condition) | Self::Assert(condition) => found(condition),
+            Self::If(condition, ..) | Self::While(condition, _) => found(condition),
+            Self::Call { targets, arguments, .. } => {
+                targets.iter().for_each(|target| target.indices(found));
+                arguments.iter().for_each(found);
+            }
+            Self::Start { arguments: terms, .. } | Self::Return(terms) => terms.iter().for_each(found),
+            Self::Lock(place) | Self::Unlock(place) | Self::Acquire(place) => place.indices(found),
+            Self::SleepOn(condition, lock) => {
+                condition.indices.iter().for_each(|index| found(&index.value));
+                lock.indices(found);
+            }
+            Self::Wake { condition, .. } => condition.indices.iter().for_each(|index| found(&index.value)),
             Self::Skip | Self::Goto(_) | Self::Atomic(_) | Self::AtomicBegin | Self::AtomicEnd => {}
-            Self::Unlock(_) | Self::StartAt(_) | Self::EndThread | Self::Sleep | Self::Broadcast | Self::Dead(_) => {}
+            Self::For(..) | Self::Next(..) | Self::StartAt(_) | Self::EndThread => {}
+            Self::Sleep | Self::Broadcast | Self::Dead(_) => {}
+        }
+    }
+
+    /// The places that it stores values in, those of a call included.
+    pub fn targets(&self) -> &[Place] {
+        match self {
+            Self::Assign { targets, .. } | Self::Call { targets, .. } => targets,
+            Self::Lock(place) | Self::Unlock(place) | Self::Acquire(place) | Self::SleepOn(_, place) => {
+                std::slice::from_ref(place)
+            }
+            _ => &[],
         }
     }
 }
@@ -268,14 +362,16 @@ impl Program {
         match kind {
             Kind::Bool => 2,
             Kind::Enumeration(number) => self.enumerations[number].values.len() as u32,
+            Kind::Range(low, high) => high.abs_diff(low) + 1,
         }
     }
 
-    /// The name of a value.
+    /// The name of the value with a code.
     pub fn value_name(&self, kind: Kind, value: u32) -> String {
         match kind {
             Kind::Bool => value.to_string(),
             Kind::Enumeration(number) => self.enumerations[number].values[value as usize].clone(),
+            Kind::Range(low, _) => (i64::from(low) + i64::from(value)).to_string(),
         }
     }
 

@@ -6,8 +6,8 @@
 //!
 //! [`step`]: super::step
 
-use super::step::{Effect, Frame, Keep, KeepAll, Runner, Stage, Value};
-use super::{Action, Kind, Program, Slot};
+use super::step::{Effect, Frame, Keep, KeepAll, Runner, Stage, Stored, Value, Woken};
+use super::{Action, Goal, Kind, Program, Slot};
 
 /// A state: everything that the future depends on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,8 +26,8 @@ pub type Thread = Vec<Frame>;
 pub struct Step {
     /// The statement that was executed: the procedure and the position.
     pub at: (usize, usize),
-    /// Whether an assertion failed. Then nothing changed.
-    pub failed: bool,
+    /// How it failed, if it did. Then nothing changed.
+    pub failed: Option<Goal>,
     /// The state afterwards.
     pub after: State,
 }
@@ -81,16 +81,23 @@ impl Runner<'_> {
         let at = (frame.procedure, self.first_of(frame.procedure, frame.position));
         let mut steps = Vec::new();
         for (shared, effect) in self.steps(&state.shared, frame, keep) {
-            let failed = effect == Effect::Fail;
-            let after = self.after(state, thread, shared, effect, keep);
-            steps.extend(after.into_iter().map(|after| Step { at, failed, after }));
+            let after = self.after(state, thread, shared, (effect, at), keep);
+            steps.extend(after.into_iter().map(|(failed, after)| Step { at, failed, after }));
         }
         steps.dedup();
         steps
     }
 
-    /// The states that a step leads to: one, but for a return whose results may be stored in several ways or in none.
-    fn after(&self, state: &State, thread: usize, shared: Vec<Value>, effect: Effect, keep: &dyn Keep) -> Vec<State> {
+    /// The states that a step leads to: one, but for a return whose results may be stored in several ways or in none, and
+    /// for a signal that may wake several threads. If it fails, that is said.
+    fn after(
+        &self,
+        state: &State,
+        thread: usize,
+        shared: Vec<Value>,
+        (effect, at): (Effect, (usize, usize)),
+        keep: &dyn Keep,
+    ) -> Vec<(Option<Goal>, State)> {
         let mut after = State { shared, ..state.clone() };
         let stack = &mut after.threads[thread];
         match effect {
@@ -103,10 +110,13 @@ impl Runner<'_> {
                 stack.pop();
                 let Some(waiting) = stack.pop() else { return Vec::new() };
                 let resumed = self.resume(&after.shared, &waiting, &results, keep);
-                let state = |(shared, frame): (Vec<Value>, Frame)| {
-                    let mut after = State { shared, threads: after.threads.clone() };
-                    after.threads[thread].push(frame);
-                    after
+                let state = |stored: Stored| match stored {
+                    Ok((shared, frame)) => {
+                        let mut after = State { shared, threads: after.threads.clone() };
+                        after.threads[thread].push(frame);
+                        (None, after)
+                    }
+                    Err(failure) => (Some(failure.at((waiting.procedure, waiting.position))), state.clone()),
                 };
                 return resumed.into_iter().map(state).collect();
             }
@@ -115,14 +125,13 @@ impl Runner<'_> {
                 replace(stack, next);
                 after.threads.extend(started.into_iter().map(|frame| vec![frame]));
             }
-            Effect::Wake(next) => {
+            Effect::Wake(next, woken) => {
                 replace(stack, next);
-                let asleep = after.threads.iter_mut().filter_map(|thread| thread.last_mut());
-                asleep.filter(|top| top.stage == Stage::Asleep).for_each(|top| top.stage = Stage::Running);
+                return awoken(after, woken).into_iter().map(|state| (None, state)).collect();
             }
-            Effect::Fail => return vec![state.clone()],
+            Effect::Fail(failure) => return vec![(Some(failure.at(at)), state.clone())],
         }
-        vec![after]
+        vec![(None, after)]
     }
 
     /// The labels, of those that must not be reached, at which a thread stands.
@@ -190,6 +199,27 @@ impl Runner<'_> {
             (value == Value::Unset).then_some(((thread, depth), slot, kind))
         })
     }
+}
+
+/// The states in which threads that sleep have been woken.
+fn awoken(mut state: State, woken: Woken) -> Vec<State> {
+    let sleeps = |thread: &Thread| thread.last().is_some_and(|top| top.stage == Stage::Asleep(woken.condition));
+    let wake = |thread: &mut Thread| {
+        if let Some(top) = thread.last_mut() {
+            top.stage = Stage::Running;
+        }
+    };
+    let mut asleep = (0..state.threads.len()).filter(|&thread| sleeps(&state.threads[thread])).collect::<Vec<_>>();
+    if woken.all || asleep.is_empty() {
+        asleep.drain(..).for_each(|thread| wake(&mut state.threads[thread]));
+        return vec![state];
+    }
+    let with = |thread: usize| {
+        let mut state = state.clone();
+        wake(&mut state.threads[thread]);
+        state
+    };
+    asleep.into_iter().map(with).collect()
 }
 
 fn replace(stack: &mut Thread, frame: Frame) {

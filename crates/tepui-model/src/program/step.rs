@@ -20,17 +20,19 @@
 //! is found for a frame with forgotten values contains what is found for each frame that agrees with it. [`Keep`] says which
 //! values are known afterwards.
 
+mod execute;
 mod expressions;
 mod values;
 
-use super::{Action, Block, Expression, Kind, Place, Program, Slot};
-use expressions::Scope;
-use values::{forgotten, product, put, stored};
+use super::{Action, Block, Goal, Kind, Place, Program, Slot};
+use execute::Step;
+use expressions::{Scope, Values};
+use values::{forgotten, product, put};
 
 /// The value of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Value {
-    /// It is known.
+    /// It is known: this is its code.
     Known(u32),
     /// It has one that is not known: any will do.
     Forgotten,
@@ -39,7 +41,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value, if it is known.
+    /// The code of the value, if it is known.
     pub fn known(self) -> Option<u32> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }
@@ -72,8 +74,8 @@ pub struct Frame {
 pub enum Stage {
     /// It is about to execute the statement at its position.
     Running,
-    /// It sleeps until a broadcast.
-    Asleep,
+    /// It sleeps on the condition with a number; 0 stands for none.
+    Asleep(u32),
     /// It waits for a procedure, whose results go to the targets of the call at its position.
     Storing,
     /// It waits for a procedure whose results nobody wants, and goes on at its position.
@@ -103,24 +105,55 @@ pub enum Effect {
         /// The first frames of the new threads.
         started: Vec<Frame>,
     },
-    /// It goes on, and all threads that sleep are woken.
-    Wake(Frame),
-    /// An assertion fails. Nothing changes.
-    Fail,
+    /// It goes on, and threads that sleep are woken.
+    Wake(Frame, Woken),
+    /// It fails. Nothing changes.
+    Fail(Failure),
+}
+
+/// Which threads are woken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Woken {
+    /// Those that sleep on the condition with this number.
+    pub condition: u32,
+    /// Whether all of them are; if not, one is, if there is one.
+    pub all: bool,
+}
+
+/// How a statement may fail.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Failure {
+    /// What it asserts does not hold.
+    Assertion,
+    /// It would store a value that is out of range.
+    Range,
+    /// An index is outside of its array.
+    Index,
+}
+
+impl Failure {
+    /// What must not happen, at a statement.
+    pub fn at(self, (procedure, position): (usize, usize)) -> Goal {
+        match self {
+            Self::Assertion => Goal::Failure(procedure, position),
+            Self::Range => Goal::Range(procedure, position),
+            Self::Index => Goal::Index(procedure, position),
+        }
+    }
 }
 
 /// What a procedure returns.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Results {
-    /// The values that each result may have, independently of the others.
-    pub values: Vec<Vec<u32>>,
+    /// The numbers that each result may be, independently of the others.
+    pub values: Vec<Vec<i64>>,
     /// Whether the thread is between `atomic_begin` and `atomic_end`.
     pub insists: bool,
 }
 
 /// Which values are known after a step.
 pub trait Keep {
-    /// Given the values that may be stored in a variable of the frame that will stand at a position: those that are told
+    /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those that are told
     /// apart, or a single one that is forgotten.
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value>;
 
@@ -160,10 +193,18 @@ pub struct Runner<'p> {
     program: &'p Program,
     /// For each procedure and statement the one that follows when it is done, and whether it lies in an atomic block.
     surroundings: Vec<Vec<(usize, bool)>>,
+    /// For each procedure and statement whether it may fail by a value out of range or an index outside of its array.
+    doubtful: Vec<Vec<bool>>,
 }
 
 /// A step: the values of the shared variables afterwards, and what becomes of the thread.
 pub type Found = (Vec<Value>, Effect);
+
+/// What a frame makes of a return: the shared values and the frame, or how storing the results fails.
+pub type Resumed = Vec<Stored>;
+
+/// What storing values leads to.
+pub type Stored = Result<(Vec<Value>, Frame), Failure>;
 
 impl<'p> Runner<'p> {
     /// Gets ready to run a program.
@@ -181,6 +222,7 @@ impl<'p> Runner<'p> {
                             blocks.extend([(then, next, atomic), (otherwise, next, atomic)]);
                         }
                         Action::While(_, body) => blocks.push((body, position, atomic)),
+                        Action::For(_, body) => blocks.push((body, next, atomic)),
                         Action::Atomic(body) => blocks.push((body, next, true)),
                         _ => {}
                     }
@@ -188,7 +230,10 @@ impl<'p> Runner<'p> {
             }
             found
         });
-        Self { program, surroundings: surroundings.collect() }
+        let doubtful = program.procedures.iter().enumerate().map(|(number, procedure)| {
+            (0..procedure.statements.len()).map(|position| program.is_doubtful(number, position)).collect()
+        });
+        Self { program, surroundings: surroundings.collect(), doubtful: doubtful.collect() }
     }
 
     /// The program.
@@ -231,7 +276,7 @@ impl<'p> Runner<'p> {
         frame.under || frame.insists || self.is_inside(frame.procedure, frame.position)
     }
 
-    /// The first frames of a thread that runs a procedure with some arguments.
+    /// The first frames of a thread that runs a procedure with some arguments, given by their codes.
     pub(crate) fn first_frames(&self, procedure: usize, arguments: &[Vec<u32>], keep: &dyn Keep) -> Vec<Frame> {
         let position = self.entry(procedure);
         let blank = Frame {
@@ -302,17 +347,17 @@ impl<'p> Runner<'p> {
             put(slot, Value::Known(value), &mut shared, &mut frame);
             (shared, frame)
         };
-        self.every(self.program.variable(frame.procedure, slot).kind).into_iter().map(given).collect()
+        (0..self.program.values(self.program.variable(frame.procedure, slot).kind)).map(given).collect()
     }
 
     /// An effect in all ways in which what the procedure on top enforces holds after it.
     fn allowed(&self, shared: Vec<Value>, effect: Effect) -> Vec<Found> {
         let (top, with): (&Frame, &dyn Fn(Frame) -> Effect) = match &effect {
             Effect::Become(frame) => (frame, &Effect::Become),
-            Effect::Wake(frame) => (frame, &Effect::Wake),
+            Effect::Wake(frame, woken) => (frame, &|frame| Effect::Wake(frame, *woken)),
             Effect::Start { next, started } => (next, &|next| Effect::Start { next, started: started.clone() }),
             Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
-            Effect::Return(_) | Effect::End | Effect::Fail => return vec![(shared, effect)],
+            Effect::Return(_) | Effect::End | Effect::Fail(_) => return vec![(shared, effect)],
         };
         let allowed = self.enforcing(shared, top.clone()).into_iter();
         allowed.map(|(shared, frame)| (shared, with(frame))).collect()
@@ -324,7 +369,7 @@ impl<'p> Runner<'p> {
         let Some(condition) = &self.program.procedures[frame.procedure].enforced else { return vec![(shared, frame)] };
         let scope = Scope { procedure: frame.procedure, shared: &shared, locals: &frame.locals, new: None };
         match self.values(condition, &scope) {
-            Ok(values) if values.contains(&1) => vec![(shared, frame)],
+            Ok(values) if values.numbers.contains(&1) => vec![(shared, frame)],
             Ok(_) => Vec::new(),
             Err(unset) => {
                 let tried = self.given_values(unset, &shared, &frame).into_iter();
@@ -334,33 +379,46 @@ impl<'p> Runner<'p> {
     }
 
     /// What becomes of a frame that waits when the procedure that it has called returns. Nothing, if its `enforce` does
-    /// not allow that: then the procedure does not return.
-    pub fn resume(
+    /// not allow that: then the procedure does not return. The targets of the call may be what fails.
+    pub fn resume(&self, shared: &[Value], waiting: &Frame, results: &Results, keep: &dyn Keep) -> Resumed {
+        let mut found = Vec::new();
+        if let Err(unset) = self.store_results(shared, waiting, results, keep, &mut found) {
+            let given = self.given_values(unset, shared, waiting).into_iter();
+            return given.flat_map(|(shared, waiting)| self.resume(&shared, &waiting, results, keep)).collect();
+        }
+        found
+    }
+
+    fn store_results(
         &self,
         shared: &[Value],
         waiting: &Frame,
         results: &Results,
         keep: &dyn Keep,
-    ) -> Vec<(Vec<Value>, Frame)> {
+        found: &mut Resumed,
+    ) -> Reading<()> {
         let procedure = waiting.procedure;
         let (targets, position): (&[Place], usize) = match waiting.stage {
             Stage::Storing => match self.action(procedure, waiting.position) {
                 Some(Action::Call { targets, .. }) => (targets, self.following(procedure, waiting.position)),
-                _ => return Vec::new(),
+                _ => return Ok(()),
             },
             Stage::Waiting => (&[], waiting.position),
-            Stage::Running | Stage::Asleep => return Vec::new(),
+            Stage::Running | Stage::Asleep(_) => return Ok(()),
         };
         let next = Frame { position, stage: Stage::Running, insists: results.insists, ..waiting.clone() };
         let step = Step { runner: self, shared, frame: &next, keep };
-        let mut found = Vec::new();
-        step.store(targets, &results.values, position, &mut |shared, frame| {
-            for (shared, mut frame) in self.enforcing(shared, frame) {
-                keep.forget(&mut frame);
-                found.push((shared, frame));
+        let values: Vec<_> =
+            results.values.iter().map(|numbers| Values { numbers: numbers.clone(), outside: false }).collect();
+        step.store(targets, &values, position, &mut |stored| match stored {
+            Ok((shared, frame)) => {
+                for (shared, mut frame) in self.enforcing(shared, frame) {
+                    keep.forget(&mut frame);
+                    found.push(Ok((shared, frame)));
+                }
             }
-        });
-        found
+            Err(failure) => found.push(Err(failure)),
+        })
     }
 
     /// The action at a position; none at the end of a procedure.
@@ -368,222 +426,8 @@ impl<'p> Runner<'p> {
         self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action)
     }
 
-    fn every(&self, kind: Kind) -> Vec<u32> {
-        (0..self.program.values(kind)).collect()
-    }
-}
-
-/// One step of a frame.
-struct Step<'s, 'p> {
-    runner: &'s Runner<'p>,
-    shared: &'s [Value],
-    frame: &'s Frame,
-    keep: &'s dyn Keep,
-}
-
-impl Step<'_, '_> {
-    fn scope(&self) -> Scope<'_> {
-        Scope { procedure: self.frame.procedure, shared: self.shared, locals: &self.frame.locals, new: None }
-    }
-
-    fn values(&self, expressions: &[Expression]) -> Reading<Vec<Vec<u32>>> {
-        expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
-    }
-
-    /// The values that some expressions may have, as far as they are wanted.
-    fn wanted(&self, expressions: &[Expression], wanted: impl Iterator<Item = bool>) -> Reading<Vec<Vec<u32>>> {
-        let values = |(expression, wanted): (&Expression, bool)| match wanted {
-            true => self.runner.values(expression, &self.scope()),
-            false => Ok(vec![0]),
-        };
-        expressions.iter().zip(wanted).map(values).collect()
-    }
-
-    /// The values that the arguments of a procedure may have.
-    fn arguments(&self, called: usize, arguments: &[Expression]) -> Reading<Vec<Vec<u32>>> {
-        let entry = self.runner.entry(called);
-        self.wanted(arguments, (0..).map(|number| self.keep.wants(called, entry, Slot::Local(number))))
-    }
-
-    /// Whether a condition may hold, and whether it may not.
-    fn may(&self, condition: &Expression) -> Reading<(bool, bool)> {
-        let values = self.runner.values(condition, &self.scope())?;
-        Ok((values.contains(&1), values.contains(&0)))
-    }
-
-    /// The frame when it goes on at a position.
-    fn at(&self, position: usize) -> Frame {
-        Frame { position, ..self.frame.clone() }
-    }
-
-    fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
-        let (runner, procedure) = (self.runner, self.frame.procedure);
-        let position = runner.first_of(procedure, self.frame.position);
-        let next = runner.following(procedure, position);
-        let Some(action) = runner.action(procedure, position) else {
-            self.leave(&[], found);
-            return Ok(());
-        };
-        let mut changed = |shared: Vec<Value>, frame: Frame| found(shared, Effect::Become(frame));
-        let mut go = |may: bool, to: usize| {
-            if may {
-                changed(self.shared.to_vec(), self.at(to));
-            }
-        };
-        let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
-        match action {
-            Action::Skip => go(true, next),
-            Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to)),
-            Action::Assume(condition) | Action::Wait(condition) => go(self.may(condition)?.0, next),
-            Action::Assert(condition) => {
-                let (holds, fails) = self.may(condition)?;
-                go(holds, next);
-                if fails {
-                    found(self.shared.to_vec(), Effect::Fail);
-                }
-            }
-            Action::If(condition, then, otherwise) => {
-                let (holds, fails) = self.may(condition)?;
-                go(holds, first(then, next));
-                go(fails, first(otherwise, next));
-            }
-            Action::While(condition, body) => {
-                let (holds, fails) = self.may(condition)?;
-                go(holds, first(body, position));
-                go(fails, next);
-            }
-            Action::Atomic(_) => go(true, next), // It is empty: the first statement of another one stands for it.
-            Action::Assign { targets, values, constraint: None } => {
-                let wanted = |target: &Place| target.is_some_and(|slot| self.keep.wants(procedure, next, slot));
-                self.store(targets, &self.wanted(values, targets.iter().map(wanted))?, next, &mut changed);
-            }
-            Action::Assign { targets, values, constraint: Some(constraint) } => {
-                self.store_constrained(targets, &self.values(values)?, constraint, next, &mut changed)?;
-            }
-            Action::Dead(slots) => {
-                let any = |slot: &Slot| runner.every(runner.program.variable(procedure, *slot).kind);
-                let (targets, values): (Vec<Place>, Vec<_>) = slots.iter().map(|slot| (Some(*slot), any(slot))).unzip();
-                self.store(&targets, &values, next, &mut changed);
-            }
-            Action::Lock(slot) => {
-                if self.may(&Expression::Read(*slot))?.1 {
-                    self.store(&[Some(*slot)], &[vec![1]], next, &mut changed);
-                }
-            }
-            Action::Unlock(slot) => self.store(&[Some(*slot)], &[vec![0]], next, &mut changed),
-            Action::AtomicBegin | Action::AtomicEnd => {
-                let insists = *action == Action::AtomicBegin;
-                changed(self.shared.to_vec(), Frame { insists, ..self.at(next) });
-            }
-            Action::Call { targets, procedure: called, arguments } => {
-                self.call(targets, *called, &self.arguments(*called, arguments)?, position, found);
-            }
-            Action::Return(values) => self.leave(&self.values(values)?, found),
-            Action::Start { procedure: started, arguments, count } => {
-                self.start(*started, &self.arguments(*started, arguments)?, *count, next, found);
-            }
-            Action::StartAt(to) => {
-                let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };
-                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started: vec![first] });
-            }
-            Action::EndThread => found(self.shared.to_vec(), Effect::End),
-            Action::Sleep => changed(self.shared.to_vec(), Frame { stage: Stage::Asleep, ..self.at(next) }),
-            Action::Broadcast => found(self.shared.to_vec(), Effect::Wake(self.at(next))),
-        }
-        Ok(())
-    }
-
-    /// Stores values, each of which may be one of several, and goes on at a position.
-    fn store(&self, targets: &[Place], values: &[Vec<u32>], next: usize, found: &mut dyn FnMut(Vec<Value>, Frame)) {
-        let (slots, values) = stored(targets, values);
-        let keep =
-            |(slot, values): (&Slot, &Vec<u32>)| self.keep.stored(self.frame.procedure, next, *slot, values.clone());
-        let choices: Vec<_> = slots.iter().zip(&values).map(keep).collect();
-        product(&choices, self.keep, &mut |values| {
-            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            slots.iter().zip(values).for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
-            found(shared, frame);
-        });
-    }
-
-    /// The same, if old and new values satisfy a constraint. All values are told apart until that is known.
-    fn store_constrained(
-        &self,
-        targets: &[Place],
-        values: &[Vec<u32>],
-        constraint: &Expression,
-        next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Frame),
-    ) -> Reading<()> {
-        let (slots, values) = stored(targets, values);
-        let mut unset = Ok(());
-        product(&values, self.keep, &mut |values| {
-            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            slots
-                .iter()
-                .zip(values)
-                .for_each(|(slot, &value)| put(*slot, Value::Known(value), &mut shared, &mut frame));
-            let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
-            match self.runner.values(constraint, &scope) {
-                Ok(holds) if holds.contains(&1) => {
-                    let values: Vec<_> = values.iter().map(|&value| vec![value]).collect();
-                    let targets: Vec<_> = slots.iter().map(|&slot| Some(slot)).collect();
-                    self.store(&targets, &values, next, found);
-                }
-                Ok(_) => {}
-                Err(slot) => unset = Err(slot),
-            }
-        });
-        unset
-    }
-
-    fn call(
-        &self,
-        targets: &[Place],
-        called: usize,
-        arguments: &[Vec<u32>],
-        position: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
-    ) {
-        let procedure = self.frame.procedure;
-        let caller = match targets.iter().any(Option::is_some) {
-            true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
-            false => {
-                let next = self.runner.following(procedure, position);
-                Frame { stage: Stage::Waiting, insists: false, ..self.at(next) }
-            }
-        };
-        let under = self.frame.under || self.runner.is_inside(procedure, position);
-        for first in self.runner.first_frames(called, arguments, self.keep) {
-            let callee = Frame { root: false, under, insists: self.frame.insists, ..first };
-            found(self.shared.to_vec(), Effect::Call { caller: caller.clone(), callee });
-        }
-    }
-
-    fn leave(&self, results: &[Vec<u32>], found: &mut dyn FnMut(Vec<Value>, Effect)) {
-        let effect = match self.frame.root {
-            true => Effect::End,
-            false => Effect::Return(Results { values: results.to_vec(), insists: self.frame.insists }),
-        };
-        found(self.shared.to_vec(), effect);
-    }
-
-    /// Arguments are evaluated once for all of the new threads.
-    fn start(
-        &self,
-        started: usize,
-        arguments: &[Vec<u32>],
-        count: u32,
-        next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
-    ) {
-        product(arguments, self.keep, &mut |arguments| {
-            let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
-            let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
-            product(&choices, self.keep, &mut |started| {
-                let started = started.to_vec();
-                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });
-            });
-        });
+    fn every(&self, kind: Kind) -> Vec<i64> {
+        let (low, high) = self.program.range(kind);
+        (low..=high).collect()
     }
 }

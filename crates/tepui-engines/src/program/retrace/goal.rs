@@ -1,7 +1,7 @@
 //! A state of the model, in terms of the program.
 
-use tepui_model::program::run::State;
 use tepui_model::program::step::{self, Runner, Stage, Value};
+use tepui_model::program::{self, run::State};
 
 /// A state of an engine, in the terms of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,8 +21,8 @@ pub struct Frame {
     pub position: usize,
     /// The values of the local variables.
     pub locals: Vec<Value>,
-    /// Whether an assertion has failed there.
-    pub failed: bool,
+    /// How it has failed there, if it has.
+    pub failed: Option<program::Goal>,
     /// What it does.
     pub stage: Stage,
 }
@@ -102,10 +102,10 @@ fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) ->
     let procedure = frame.procedure;
     let same = match (found.stage, frame.stage) {
         // One that the model lets sleep may be awake: it need not move.
-        (Stage::Running, Stage::Running | Stage::Asleep) if top => {
+        (Stage::Running, Stage::Running | Stage::Asleep(_)) if top => {
             runner.first_of(procedure, found.position) == runner.first_of(procedure, frame.position)
         }
-        (Stage::Asleep, Stage::Asleep) if top => found.position == frame.position,
+        (Stage::Asleep(on), Stage::Asleep(condition)) if top => found.position == frame.position && on == condition,
         (Stage::Storing, Stage::Storing) if !top => found.position == frame.position,
         // The model's frame waits, or is already where it goes on.
         (Stage::Waiting, Stage::Waiting | Stage::Running) if !top => found.position == frame.position,
@@ -115,5 +115,5 @@ fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) ->
 }
 
 fn fails(runner: &Runner<'_>, state: &State, thread: usize, frame: &Frame) -> bool {
-    !frame.failed || runner.steps_of(state, thread).iter().any(|step| step.failed)
+    frame.failed.is_none() || runner.steps_of(state, thread).iter().any(|step| step.failed == frame.failed)
 }

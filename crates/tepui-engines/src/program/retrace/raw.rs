@@ -62,6 +62,7 @@ struct Raw<'r, 'p> {
 
 impl Raw<'_, '_> {
     fn follow(&mut self, thread: usize, after: &pushdown::State) -> Result<(), Lost> {
+        let goes_on = self.between.is_some();
         let (actor, mut others) = self.between.take().unwrap_or((thread, Vec::new()));
         let shows = after.stacks[thread].last().is_some_and(|&top| self.legend.frame(thread, top).is_some());
         if thread != actor && shows {
@@ -69,11 +70,18 @@ impl Raw<'_, '_> {
         }
         match self.legend.phase(after.shared) {
             Phase::Between => self.between = Some((actor, others)),
+            // One that fails when it returns is, for the program, still where it was.
+            Phase::Open if goes_on && self.has_failed(thread, after) => {}
             Phase::Open => self.follower.follow(actor, &others, situation(self.legend, after))?,
             Phase::Full => self.full = Some(actor),
             Phase::Stuck => {}
         }
         Ok(())
+    }
+
+    fn has_failed(&self, thread: usize, state: &pushdown::State) -> bool {
+        let frame = state.stacks[thread].last().and_then(|&top| self.legend.frame(thread, top));
+        frame.is_some_and(|frame| frame.failed.is_some())
     }
 
     fn finish(mut self, property: &str, last: Option<&pushdown::State>) -> Result<Execution, Lost> {

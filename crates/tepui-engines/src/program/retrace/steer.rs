@@ -111,7 +111,7 @@ pub(super) fn execution(
 fn next_steps(runner: &Runner<'_>, state: &State, way: &Way, number: usize) -> std::vec::IntoIter<Step> {
     let Some((thread, goal)) = way.steps.get(number) else { return Vec::new().into_iter() };
     let mut steps = runner.steps_keeping(state, *thread, &Steer { goal });
-    steps.retain(|step| !step.failed && matches(goal, &step.after));
+    steps.retain(|step| step.failed.is_none() && matches(goal, &step.after));
     steps.into_iter()
 }
 
@@ -177,20 +177,24 @@ fn values_at_start(runner: &Runner<'_>, forgetting: &Forgetting<'_>, way: &Way) 
 /// before it is read has none.
 fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, Step)]) {
     for number in (0..start.shared.len()).filter(|&number| start.shared[number] == Value::Unset).collect::<Vec<_>>() {
-        let chosen = |(_, step): &(usize, Step)| step.failed || step.after.shared[number] != Value::Unset;
+        let chosen = |(_, step): &(usize, Step)| step.failed.is_some() || step.after.shared[number] != Value::Unset;
         let Some(end) = steps.iter().position(chosen) else { continue };
         let before = end.checked_sub(1).map_or(&*start, |before| &steps[before].1.after);
         let (thread, taken) = &steps[end];
         let leads = |value: &u32| {
             let mut before = before.clone();
             before.shared[number] = Value::Known(*value);
-            let same = |step: &Step| step.at == taken.at && (step.failed && taken.failed || step.after == taken.after);
+            let same = |step: &Step| {
+                step.at == taken.at
+                    && step.failed == taken.failed
+                    && (step.failed.is_some() || step.after == taken.after)
+            };
             runner.steps_of(&before, *thread).iter().any(same)
         };
         let values = runner.program().values(runner.program().shared[number].kind);
         let fitting: Vec<_> = (0..values).filter(leads).collect();
         if let Some(&value) = fitting.first().filter(|_| fitting.len() < values as usize) {
-            let end = if steps[end].1.failed { steps.len() } else { end };
+            let end = if steps[end].1.failed.is_some() { steps.len() } else { end };
             set_before(start, steps, number, Value::Known(value), end);
         }
     }
@@ -202,10 +206,12 @@ fn set_before(start: &mut State, steps: &mut [(usize, Step)], number: usize, val
     steps.iter_mut().take(end).for_each(|(_, step)| step.after.shared[number] = value);
 }
 
-/// The step that fails an assertion.
+/// The step that fails, and violates a property by that.
 fn failure(runner: &Runner<'_>, state: &State, property: &str) -> Option<(usize, Step)> {
     let steps = |thread| runner.steps_of(state, thread).into_iter().map(move |step| (thread, step));
-    let fails = |step: &Step| step.failed && runner.program().assertion_name(step.at.0, step.at.1) == property;
+    let properties = runner.program().properties(false);
+    let wanted = properties.iter().find(|other| other.name == property)?;
+    let fails = |step: &Step| step.failed.is_some_and(|goal| wanted.never.contains(&goal));
     (0..state.threads.len()).flat_map(steps).find(|(_, step)| fails(step))
 }
 

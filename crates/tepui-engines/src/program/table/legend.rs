@@ -85,7 +85,7 @@ impl Legend {
         let (procedure, position) = (head.procedure(), head.position());
         let none = Variables::default();
         let kept = match head.stage() {
-            Stage::Failed => &none,
+            stage if stage.has_failed() => &none,
             Stage::Storing => &self.kept.during[procedure][position],
             _ => &self.kept.at[procedure][position],
         };
@@ -93,12 +93,12 @@ impl Legend {
             procedure,
             position,
             locals: meaning(&self.locals[procedure], words, kept),
-            failed: head.stage() == Stage::Failed,
+            failed: head.failure(),
             stage: match head.stage() {
-                Stage::Asleep => step::Stage::Asleep,
+                Stage::Asleep => step::Stage::Asleep(head.condition()),
                 Stage::Storing => step::Stage::Storing,
                 Stage::Waiting => step::Stage::Waiting,
-                Stage::Running | Stage::Failed | Stage::Full => step::Stage::Running,
+                _ => step::Stage::Running,
             },
         })
     }
@@ -110,8 +110,8 @@ impl Legend {
         let words = self.tables.frames.get(point.frame);
         let stage = match Head(words[0]).stage() {
             Stage::Running => step::Stage::Running,
-            Stage::Asleep => step::Stage::Asleep,
-            Stage::Storing | Stage::Waiting | Stage::Failed | Stage::Full => return None,
+            Stage::Asleep => step::Stage::Asleep(0),
+            _ => return None,
         };
         Some(self.source_frame(words, stage))
     }
@@ -124,7 +124,7 @@ impl Legend {
             // The frame is already where it goes on.
             Stage::Running | Stage::Waiting => step::Stage::Waiting,
             Stage::Storing => step::Stage::Storing,
-            Stage::Asleep | Stage::Failed | Stage::Full => return None,
+            _ => return None,
         };
         Some(self.source_frame(words, stage))
     }

@@ -103,6 +103,8 @@ impl Exploration<'_> {
         };
         let never = |goal: &Goal| match *goal {
             Goal::Failure(procedure, position) => patterns(&[Stage::Failed], (procedure, position)),
+            Goal::Range(procedure, position) => patterns(&[Stage::OutOfRange], (procedure, position)),
+            Goal::Index(procedure, position) => patterns(&[Stage::OutOfArray], (procedure, position)),
             Goal::Reached(procedure, position) => patterns(STANDING, (procedure, position)),
             Goal::Deadlock => with_mode(Mode::Stuck),
         };
@@ -157,7 +159,7 @@ impl Exploration<'_> {
             None => format!("{}@end", procedure.name),
         };
         let kept = match head.stage() {
-            Stage::Failed => {
+            Stage::Failed | Stage::OutOfRange | Stage::OutOfArray => {
                 name += "'failed";
                 &none
             }

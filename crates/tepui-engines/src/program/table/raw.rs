@@ -33,6 +33,10 @@ impl Steps {
     pub(super) fn new(program: &Program, options: Options, patience: &Patience) -> Result<Self, Uncompiled> {
         let code =
             Code::new(program, options, Face::Raw, patience.clone()).map_err(|why| Uncompiled::Unsupported(why.0))?;
+        if !code.program.conditions.is_empty() {
+            let why = "there are no tables of rules for programs with conditions";
+            return Err(Uncompiled::Unsupported(why.to_owned()));
+        }
         let always_tell = tells_always(&code.program);
         Ok(Self { code, always_tell, tables: RefCell::default(), machine: RefCell::default() })
     }
@@ -96,7 +100,8 @@ impl Steps {
         let machine = &mut *self.machine.borrow_mut();
         match (mode, head.stage(), point.doing) {
             (Mode::Returned(values, insists), Stage::Storing | Stage::Waiting, Doing::Plain) => {
-                let values = self.tables.borrow().values.get(values).to_vec();
+                let values: Vec<_> =
+                    self.tables.borrow().values.get(values).iter().map(|&value| value as i64).collect();
                 self.code.returns(&shared, &frame, (&values, insists), machine, &mut |machine| {
                     let change = (self.row(&machine.shared), Mode::Open);
                     found.push((change, Effect::Become(self.point(&machine.frame))));
@@ -107,7 +112,7 @@ impl Steps {
                 found.push(((row, mode), Effect::Leave));
             }
             (Mode::Waking, Stage::Asleep, Doing::Plain) => {
-                let awake: Vec<_> = [head.in_stage(Stage::Running).0].into_iter().chain(frame[1..].to_vec()).collect();
+                let awake: Vec<_> = [head.awake().0].into_iter().chain(frame[1..].to_vec()).collect();
                 self.code.begin(&awake, machine, &mut |machine| {
                     found.push(((row, mode), Effect::Become(self.point(&machine.frame))));
                 });
@@ -142,7 +147,8 @@ impl Steps {
                 let head = machine.head();
                 let mode = match self.is_told(head.procedure(), head.is_under()) {
                     true => {
-                        let values = self.tables.borrow_mut().values.intern(&machine.values);
+                        let values: Vec<_> = machine.values.iter().map(|&value| value as u64).collect();
+                        let values = self.tables.borrow_mut().values.intern(&values);
                         Mode::Returned(values, head.insists())
                     }
                     false => Mode::Open,
@@ -158,7 +164,8 @@ impl Steps {
                 let first = self.point(&machine.started).frame;
                 (open(Mode::Starting { first, count }), Effect::Become(self.point(&machine.frame)))
             }
-            Outcome::Wakes => {
+            // Programs with conditions are not turned into tables.
+            Outcome::Wakes(..) => {
                 let waking = Point { doing: Doing::Waking, ..self.point(&machine.frame) };
                 (open(Mode::Waking), Effect::Become(waking))
             }

@@ -1,39 +1,44 @@
 //! Values: operators, stores, and all combinations of what may be.
 
-use super::{Effect, Frame, Keep, Place, Slot, Value};
+use super::{Effect, Frame, Keep, Slot, Value};
 use crate::program::Operator;
 
-pub(super) fn apply(operator: Operator, left: u32, right: u32) -> bool {
+pub(super) fn apply(operator: Operator, left: i64, right: i64) -> i64 {
     match operator {
-        Operator::And => left == 1 && right == 1,
-        Operator::Or => left == 1 || right == 1,
-        Operator::Xor | Operator::Unequal => left != right,
-        Operator::Implies => left == 0 || right == 1,
-        Operator::Equal => left == right,
+        Operator::And => i64::from(left == 1 && right == 1),
+        Operator::Or => i64::from(left == 1 || right == 1),
+        Operator::Xor | Operator::Unequal => i64::from(left != right),
+        Operator::Implies => i64::from(left == 0 || right == 1),
+        Operator::Equal => i64::from(left == right),
+        Operator::Less => i64::from(left < right),
+        Operator::AtMost => i64::from(left <= right),
+        Operator::Greater => i64::from(left > right),
+        Operator::AtLeast => i64::from(left >= right),
+        // The reader refuses what could overflow, and divisors that are not above 0.
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::Divide => left.div_euclid(right.max(1)),
+        Operator::Modulo => left.rem_euclid(right.max(1)),
     }
 }
 
 /// Whether the left operand decides, whatever the right one is.
-pub(super) fn decided(operator: Operator, left: u32) -> bool {
+pub(super) fn decided(operator: Operator, left: i64) -> bool {
     match operator {
         Operator::And | Operator::Implies => left == 0,
         Operator::Or => left == 1,
-        Operator::Xor | Operator::Unequal | Operator::Equal => false,
+        _ => false,
     }
 }
 
 /// The values of a choice with a pair of conditions.
-pub(super) fn chosen(pair: (u32, u32)) -> &'static [u32] {
+pub(super) fn chosen(pair: (i64, i64)) -> &'static [i64] {
     match pair {
         (1, _) => &[1],
         (_, 1) => &[0],
         _ => &[0, 1],
     }
-}
-
-/// What is stored, and where: some results are not wanted.
-pub(super) fn stored(targets: &[Place], values: &[Vec<u32>]) -> (Vec<Slot>, Vec<Vec<u32>>) {
-    targets.iter().zip(values).filter_map(|(target, values)| Some(((*target)?, values.clone()))).unzip()
 }
 
 pub(super) fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {
@@ -66,7 +71,7 @@ pub(super) fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut
 /// The effect without the values that are not kept.
 pub(super) fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
     match &mut effect {
-        Effect::Become(frame) | Effect::Wake(frame) => keep.forget(frame),
+        Effect::Become(frame) | Effect::Wake(frame, _) => keep.forget(frame),
         Effect::Call { caller, callee } => {
             keep.forget(caller);
             keep.forget(callee);
@@ -75,7 +80,7 @@ pub(super) fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
             keep.forget(next);
             started.iter_mut().for_each(|frame| keep.forget(frame));
         }
-        Effect::Return(_) | Effect::End | Effect::Fail => {}
+        Effect::Return(_) | Effect::End | Effect::Fail(_) => {}
     }
     effect
 }

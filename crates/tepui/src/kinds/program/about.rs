@@ -75,8 +75,12 @@ impl BooleanProgram {
 
 /// Properties that hold only because what they forbid stands where no execution comes.
 fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usize)]) -> Vec<String> {
-    let empty =
-        |goal: &Goal| matches!(*goal, Goal::Failure(procedure, position) if unreached.contains(&(procedure, position)));
+    let empty = |goal: &Goal| match *goal {
+        Goal::Failure(procedure, position) | Goal::Range(procedure, position) | Goal::Index(procedure, position) => {
+            unreached.contains(&(procedure, position))
+        }
+        Goal::Reached(..) | Goal::Deadlock => false,
+    };
     let vacuous = |property: &&Property| {
         !property.never.is_empty() && property.never.iter().all(empty) && outcome.is_safe(&property.name)
     };
@@ -107,7 +111,9 @@ fn may_block(program: &Program) -> bool {
                 Action::Assume(_)
                     | Action::Wait(_)
                     | Action::Lock(_)
+                    | Action::Acquire(_)
                     | Action::Sleep
+                    | Action::SleepOn(..)
                     | Action::Assign { constraint: Some(_), .. }
             )
         })

@@ -425,7 +425,7 @@ fn unanswered(why: &Uncompiled, budget: &Budget) -> Stop {
 /// are not those of the program.
 fn forget_bounds(program: &Program, outcome: &mut Outcome) {
     let mut statements = program.procedures.iter().flat_map(|procedure| &procedure.statements);
-    let sleeps = statements.any(|statement| statement.action == Action::Sleep);
+    let sleeps = statements.any(|statement| matches!(statement.action, Action::Sleep | Action::SleepOn(..)));
     for property in &mut outcome.properties {
         if let Verdict::Unsafe(refuted) = &mut property.verdict
             && (sleeps || property.name == DEADLOCK)

@@ -6,7 +6,7 @@ use tepui_lang::boolean::print_head;
 use tepui_lang::source::Source;
 use tepui_model::program::run::{State, Step};
 use tepui_model::program::step::{Frame, Runner, Stage, Value};
-use tepui_model::program::{Action, Program, Variable};
+use tepui_model::program::{Action, Goal, Program, Variable};
 
 /// Tells an execution in the terms of the source.
 pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(usize, Step)]) -> Story {
@@ -29,7 +29,7 @@ pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(
         told.push(teller.step(*thread, step, before, &calls[*thread]));
         before = &step.after;
     }
-    let fails = told.last().is_some_and(|step: &Told| step.is(Mark::Violation));
+    let fails = told.last().is_some_and(|step: &Told| step.violation().is_some());
     let end = if fails { Vec::new() } else { teller.end(last) };
     let start = Situation::Values(values);
     Story { actors: teller.names, text: "statement", unit: Unit::Contexts, start, steps: told, end }.with_contexts()
@@ -78,12 +78,17 @@ impl Teller<'_> {
             line,
             column: Some(column),
         };
-        let marks = [(step.failed, Mark::Violation), (self.moves_only(step.at), Mark::Idle)];
+        let violates = |failure: Goal| match failure {
+            Goal::Range(..) => Mark::Violation("the value is out of range"),
+            Goal::Index(..) => Mark::Violation("the index is outside of the array"),
+            _ => Mark::Violation("the assertion fails"),
+        };
+        let idle = self.moves_only(step.at).then_some(Mark::Idle);
         let changed = self.changed(thread, before, &step.after);
         Told {
             stack: frames.iter().zip(places).map(|(frame, position)| self.frame(frame, position)).collect(),
             branch: frames.last().and_then(|frame| self.branch(step.at, frame)),
-            marks: marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark).collect(),
+            marks: step.failed.map(violates).into_iter().chain(idle).collect(),
             ..Told::new(vec![own], Situation::Values(changed))
         }
     }
@@ -94,6 +99,7 @@ impl Teller<'_> {
         let (yes, no) = match &self.program.procedures[procedure].statements.get(position)?.action {
             Action::If(_, then, otherwise) => (first(then, next), first(otherwise, next)),
             Action::While(_, body) => (first(body, position), next),
+            Action::Next(_, body) => (*body, next),
             _ => return None,
         };
         (yes != no).then_some(after.position == yes)
@@ -123,7 +129,10 @@ impl Teller<'_> {
         };
         let text = self.source.text.get(statement.text.0 as usize..statement.text.1 as usize).unwrap_or_default();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let has_blocks = matches!(statement.action, Action::If(..) | Action::While(..) | Action::Atomic(_));
+        let has_blocks = matches!(
+            statement.action,
+            Action::If(..) | Action::While(..) | Action::For(..) | Action::Next(..) | Action::Atomic(_)
+        );
         match has_blocks || text.is_empty() {
             true => print_head(self.program, procedure, position),
             false => text.trim_end_matches(';').to_owned(),
@@ -170,7 +179,9 @@ impl Teller<'_> {
             let name = &self.names[number];
             end.push(match state.uninterrupted(runner).filter(|&holder| holder != number) {
                 Some(holder) => format!("{name} waits at line {line}: {} is in an atomic section", self.names[holder]),
-                None if frame.stage == Stage::Asleep => format!("{name} sleeps before line {line}: {statement}"),
+                None if matches!(frame.stage, Stage::Asleep(_)) => {
+                    format!("{name} sleeps before line {line}: {statement}")
+                }
                 None => format!("{name} is blocked at line {line}: {statement}"),
             });
         }

@@ -63,8 +63,8 @@ fn frame_text(program: &Program, frame: &Frame) -> String {
         None => format!("{}:end", procedure.name),
     };
     let doing = match frame {
-        Frame { failed: true, .. } => " fails",
-        Frame { stage: Stage::Asleep, .. } => " asleep",
+        Frame { failed: Some(_), .. } => " fails",
+        Frame { stage: Stage::Asleep(_), .. } => " asleep",
         _ => "",
     };
     match values(program, &procedure.locals, &frame.locals) {

@@ -1,0 +1,189 @@
+//! Arrays, records and conditions, and the places that values are stored in.
+
+use super::{Expression, Kind, Slot};
+
+/// A variable as it was declared. Its parts are variables of their own, one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// What it is made of.
+    pub shape: Shape,
+    /// The number of its first part.
+    pub first: usize,
+}
+
+/// What a variable is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// One value.
+    Scalar(Kind),
+    /// The same again and again.
+    Array(Dimension, Box<Self>),
+    /// The fields of a record.
+    Record(usize),
+}
+
+/// How many elements an array has, and what its indices are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dimension {
+    /// Numbers from 0.
+    Count(u32),
+    /// The values of an enumeration.
+    Enumeration(usize),
+}
+
+/// A record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// Its name.
+    pub name: String,
+    /// The names of its fields, and what they are made of.
+    pub fields: Vec<(String, Shape)>,
+}
+
+/// Conditions that are declared together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conditions {
+    /// What they are called.
+    pub name: String,
+    /// If it is an array: its dimensions, the outermost first.
+    pub dimensions: Vec<Dimension>,
+    /// The number of the first one. 0 is what threads sleep on without a condition.
+    pub first: u32,
+}
+
+/// An element or a field of one, where an index is not a constant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Element {
+    /// The variable that it is if all indices are 0.
+    pub first: Slot,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The indices that are not constants.
+    pub indices: Vec<Index>,
+    /// How it is written: what stands before, between and after the indices.
+    pub text: Vec<String>,
+}
+
+/// A condition that is mentioned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// The number that it has if all indices are 0.
+    pub first: u32,
+    /// The indices that are not constants.
+    pub indices: Vec<Index>,
+    /// How it is written: what stands before, between and after the indices.
+    pub text: Vec<String>,
+}
+
+/// An index that is not a constant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Index {
+    /// Its value.
+    pub value: Expression,
+    /// From 0 it must be below this.
+    pub count: u32,
+    /// How far it is from one element to the next.
+    pub stride: usize,
+}
+
+/// Where a value goes, if anywhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Nowhere.
+    Nowhere,
+    /// To a variable.
+    Variable(Slot),
+    /// To an element.
+    Element(Box<Element>),
+}
+
+impl Slot {
+    /// The variable that comes so many after this one.
+    #[must_use]
+    pub fn after(self, distance: usize) -> Self {
+        match self {
+            Self::Shared(number) => Self::Shared(number + distance),
+            Self::Local(number) => Self::Local(number + distance),
+        }
+    }
+}
+
+/// All sums that indices may give.
+fn distances(indices: &[Index]) -> Vec<usize> {
+    let mut found = vec![0];
+    for index in indices {
+        let each = |&start: &usize| (0..index.count as usize).map(move |number| start + number * index.stride);
+        found = found.iter().flat_map(each).collect();
+    }
+    found
+}
+
+impl Element {
+    /// All variables that it may be.
+    pub fn slots(&self) -> Vec<Slot> {
+        distances(&self.indices).into_iter().map(|distance| self.first.after(distance)).collect()
+    }
+
+    /// Calls back for every variable that is read to find out which it is.
+    pub fn read_slots(&self, found: &mut dyn FnMut(Slot)) {
+        self.indices.iter().for_each(|index| index.value.slots(found));
+    }
+}
+
+impl Condition {
+    /// The numbers of all conditions that it may be.
+    pub fn numbers(&self) -> Vec<u32> {
+        distances(&self.indices).into_iter().map(|distance| self.first + distance as u32).collect()
+    }
+}
+
+impl Place {
+    /// All variables that it may be.
+    pub fn slots(&self) -> Vec<Slot> {
+        match self {
+            Self::Nowhere => Vec::new(),
+            Self::Variable(slot) => vec![*slot],
+            Self::Element(element) => element.slots(),
+        }
+    }
+
+    /// Calls back for each index that is not a constant.
+    pub fn indices<'a>(&'a self, found: &mut dyn FnMut(&'a Expression)) {
+        if let Self::Element(element) = self {
+            element.indices.iter().for_each(|index| found(&index.value));
+        }
+    }
+
+    /// Whether a value goes anywhere.
+    pub fn is_somewhere(&self) -> bool {
+        *self != Self::Nowhere
+    }
+}
+
+impl Kind {
+    /// The number that the code 0 stands for.
+    pub fn lowest(self) -> i64 {
+        if let Self::Range(low, _) = self { i64::from(low) } else { 0 }
+    }
+}
+
+impl super::Program {
+    /// How many scalar parts something has.
+    pub fn parts(&self, shape: &Shape) -> usize {
+        match shape {
+            Shape::Scalar(_) => 1,
+            Shape::Array(dimension, element) => self.count(*dimension) as usize * self.parts(element),
+            Shape::Record(number) => self.records[*number].fields.iter().map(|(_, shape)| self.parts(shape)).sum(),
+        }
+    }
+
+    /// How many elements an array has.
+    pub fn count(&self, dimension: Dimension) -> u32 {
+        match dimension {
+            Dimension::Count(count) => count,
+            Dimension::Enumeration(number) => self.enumerations[number].values.len() as u32,
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Executing one statement.
+
+use super::expressions::{Scope, Values};
+use super::values::{product, put};
+use super::{Effect, Failure, Frame, Keep, Reading, Results, Runner, Stage, Stored, Value, Woken};
+use crate::program::{Action, Block, Expression, Kind, Place, Slot};
+
+/// One step of a frame.
+pub(super) struct Step<'s, 'p> {
+    pub(super) runner: &'s Runner<'p>,
+    pub(super) shared: &'s [Value],
+    pub(super) frame: &'s Frame,
+    pub(super) keep: &'s dyn Keep,
+}
+
+impl Step<'_, '_> {
+    fn scope(&self) -> Scope<'_> {
+        Scope { procedure: self.frame.procedure, shared: self.shared, locals: &self.frame.locals, new: None }
+    }
+
+    fn values(&self, expressions: &[Expression]) -> Reading<Vec<Values>> {
+        expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
+    }
+
+    /// The values that some expressions may have. One that is not wanted is not looked at, if nothing in the statement may
+    /// be out of range or outside of its array: then any number stands for it.
+    fn wanted(
+        &self,
+        position: usize,
+        expressions: &[Expression],
+        unwanted: impl Iterator<Item = Option<i64>>,
+    ) -> Reading<Vec<Values>> {
+        let doubtful = self.runner.doubtful[self.frame.procedure][position];
+        let values = |(expression, unwanted): (&Expression, Option<i64>)| match unwanted.filter(|_| !doubtful) {
+            None => self.runner.values(expression, &self.scope()),
+            Some(number) => Ok(Values::one(number)),
+        };
+        expressions.iter().zip(unwanted).map(values).collect()
+    }
+
+    /// The numbers that stand for values that are not wanted in some places.
+    fn unwanted<'a>(&'a self, targets: &'a [Place], next: usize) -> impl Iterator<Item = Option<i64>> + 'a {
+        let (program, procedure) = (self.runner.program, self.frame.procedure);
+        targets.iter().map(move |target| {
+            let wanted = target.slots().into_iter().any(|slot| self.keep.wants(procedure, next, slot));
+            (!wanted).then(|| program.kind_of(procedure, target).map_or(0, Kind::lowest))
+        })
+    }
+
+    /// The values that the arguments of a procedure may have; and how giving them may fail.
+    fn arguments(
+        &self,
+        (called, arguments): (usize, &[Expression]),
+        position: usize,
+        fail: &mut dyn FnMut(Failure),
+    ) -> Reading<Vec<Vec<u32>>> {
+        let entry = self.runner.entry(called);
+        let kinds = || self.runner.program.procedures[called].locals.iter().map(|local| local.kind);
+        let unwanted = (0..)
+            .zip(kinds())
+            .map(|(number, kind)| (!self.keep.wants(called, entry, Slot::Local(number))).then(|| kind.lowest()));
+        let values = self.wanted(position, arguments, unwanted)?;
+        let (codes, failures) = self.coded(values.into_iter().zip(kinds()));
+        failures.into_iter().for_each(fail);
+        Ok(codes)
+    }
+
+    /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
+    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Vec<Vec<u32>>, Vec<Failure>) {
+        let (mut codes, mut outside, mut leaves, mut some) = (Vec::new(), false, false, true);
+        for (values, kind) in values {
+            let (low, high) = self.runner.program.range(kind);
+            let fits = |number: &&i64| (low..=high).contains(*number);
+            codes.push(values.numbers.iter().filter(fits).map(|number| (number - low) as u32).collect());
+            outside |= values.outside;
+            leaves |= !values.numbers.iter().all(|number| fits(&number));
+            some &= !values.numbers.is_empty();
+        }
+        // An index that is outside comes before a value that is out of range.
+        let failures = [(outside, Failure::Index), (leaves && some, Failure::Range)];
+        (codes, failures.into_iter().filter_map(|(fails, failure)| fails.then_some(failure)).collect())
+    }
+
+    /// Whether a condition may hold, whether it may not, and whether an index may be outside of its array.
+    fn may(&self, condition: &Expression) -> Reading<(bool, bool, bool)> {
+        let values = self.runner.values(condition, &self.scope())?;
+        Ok((values.numbers.contains(&1), values.numbers.contains(&0), values.outside))
+    }
+
+    /// The frame when it goes on at a position.
+    fn at(&self, position: usize) -> Frame {
+        Frame { position, ..self.frame.clone() }
+    }
+
+    pub(super) fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
+        let (runner, procedure) = (self.runner, self.frame.procedure);
+        let position = runner.first_of(procedure, self.frame.position);
+        let next = runner.following(procedure, position);
+        let Some(action) = runner.action(procedure, position) else {
+            self.leave(Vec::new(), found);
+            return Ok(());
+        };
+        let go = |may: bool, to: usize, found: &mut dyn FnMut(Vec<Value>, Effect)| {
+            if may {
+                found(self.shared.to_vec(), Effect::Become(self.at(to)));
+            }
+        };
+        let fail = |fails: bool, failure: Failure, found: &mut dyn FnMut(Vec<Value>, Effect)| {
+            if fails {
+                found(self.shared.to_vec(), Effect::Fail(failure));
+            }
+        };
+        let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
+        match action {
+            Action::Skip => go(true, next, found),
+            Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to, found)),
+            Action::Assume(condition) | Action::Wait(condition) => {
+                let (holds, _, outside) = self.may(condition)?;
+                go(holds, next, found);
+                fail(outside, Failure::Index, found);
+            }
+            Action::Assert(condition) => {
+                let (holds, fails, outside) = self.may(condition)?;
+                go(holds, next, found);
+                fail(fails, Failure::Assertion, found);
+                fail(outside, Failure::Index, found);
+            }
+            Action::If(condition, then, otherwise) => {
+                let (holds, fails, outside) = self.may(condition)?;
+                go(holds, first(then, next), found);
+                go(fails, first(otherwise, next), found);
+                fail(outside, Failure::Index, found);
+            }
+            Action::While(condition, body) => {
+                let (holds, fails, outside) = self.may(condition)?;
+                go(holds, first(body, position), found);
+                go(fails, next, found);
+                fail(outside, Failure::Index, found);
+            }
+            Action::Atomic(_) => go(true, next, found), // It is empty: the first statement of another one stands for it.
+            Action::For(variable, body) => self.loops(*variable, 0, first(body, next), found)?,
+            Action::Next(variable, body) => self.next_round(*variable, *body, next, found)?,
+            Action::Assign { targets, values, constraint } => {
+                self.assign(position, (targets, values, constraint.as_ref()), next, found)?;
+            }
+            Action::Dead(slots) => {
+                let any = |slot: &Slot| Values {
+                    numbers: runner.every(runner.program.variable(procedure, *slot).kind),
+                    outside: false,
+                };
+                let targets: Vec<_> = slots.iter().map(|&slot| Place::Variable(slot)).collect();
+                let values: Vec<_> = slots.iter().map(any).collect();
+                self.store(&targets, &values, next, &mut |stored| self.tell(stored, found))?;
+            }
+            Action::Lock(place) => self.take(place, |number| number == 0, 1, next, found)?,
+            Action::Unlock(place) => {
+                let free = [Values::one(0)];
+                self.store(std::slice::from_ref(place), &free, next, &mut |stored| self.tell(stored, found))?;
+            }
+            Action::Acquire(place) => self.take(place, |number| number > 0, -1, next, found)?,
+            Action::AtomicBegin | Action::AtomicEnd => {
+                let insists = *action == Action::AtomicBegin;
+                found(self.shared.to_vec(), Effect::Become(Frame { insists, ..self.at(next) }));
+            }
+            Action::Call { targets, procedure: called, arguments } => {
+                let given = (*called, &arguments[..]);
+                let given = self.arguments(given, position, &mut |failure| fail(true, failure, found))?;
+                self.call(targets, *called, &given, position, found);
+            }
+            Action::Return(values) => {
+                let values = self.values(values)?;
+                fail(values.iter().any(|values| values.outside), Failure::Index, found);
+                if values.iter().all(|values| !values.numbers.is_empty()) {
+                    self.leave(values.into_iter().map(|values| values.numbers).collect(), found);
+                }
+            }
+            Action::Start { procedure: started, arguments, count } => {
+                let given = (*started, &arguments[..]);
+                let given = self.arguments(given, position, &mut |failure| fail(true, failure, found))?;
+                self.start(*started, &given, *count, next, found);
+            }
+            Action::StartAt(to) => {
+                let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };
+                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started: vec![first] });
+            }
+            Action::EndThread => found(self.shared.to_vec(), Effect::End),
+            Action::Sleep => {
+                found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Asleep(0), ..self.at(next) }));
+            }
+            Action::SleepOn(condition, lock) => {
+                let (conditions, outside) = runner.conditions(condition, &self.scope())?;
+                fail(outside, Failure::Index, found);
+                for condition in conditions {
+                    let (targets, free) = (std::slice::from_ref(lock), [Values::one(0)]);
+                    self.store(targets, &free, next, &mut |stored| {
+                        let asleep = |frame: Frame| Frame { stage: Stage::Asleep(condition), ..frame };
+                        self.tell(stored.map(|(shared, frame)| (shared, asleep(frame))), found);
+                    })?;
+                }
+            }
+            Action::Broadcast => {
+                found(self.shared.to_vec(), Effect::Wake(self.at(next), Woken { condition: 0, all: true }));
+            }
+            Action::Wake { condition, all } => {
+                let (conditions, outside) = runner.conditions(condition, &self.scope())?;
+                fail(outside, Failure::Index, found);
+                for condition in conditions {
+                    found(self.shared.to_vec(), Effect::Wake(self.at(next), Woken { condition, all: *all }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What storing leads to, as an effect.
+    fn tell(&self, stored: Stored, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+        match stored {
+            Ok((shared, frame)) => found(shared, Effect::Become(frame)),
+            Err(failure) => found(self.shared.to_vec(), Effect::Fail(failure)),
+        }
+    }
+
+    /// The variable of a loop becomes the value with a code, and the thread goes on at a position.
+    fn loops(&self, variable: usize, code: u32, to: usize, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
+        let target = [Place::Variable(Slot::Local(variable))];
+        let kind = self.runner.program.procedures[self.frame.procedure].locals[variable].kind;
+        let value = [Values::one(kind.lowest() + i64::from(code))];
+        self.store(&target, &value, to, &mut |stored| self.tell(stored, found))
+    }
+
+    /// After a round of a loop: another one with the next value, or the end.
+    fn next_round(
+        &self,
+        variable: usize,
+        body: usize,
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) -> Reading<()> {
+        let kind = self.runner.program.procedures[self.frame.procedure].locals[variable].kind;
+        let last = self.runner.program.values(kind) - 1;
+        let values = self.runner.values(&Expression::Read(Slot::Local(variable)), &self.scope())?;
+        for number in values.numbers {
+            match (number - kind.lowest()) as u32 {
+                code if code < last => self.loops(variable, code + 1, body, found)?,
+                _ => self.loops(variable, 0, next, found)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a number is as it must be, and adds something to it.
+    fn take(
+        &self,
+        place: &Place,
+        fits: impl Fn(i64) -> bool,
+        added: i64,
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) -> Reading<()> {
+        let (slots, outside) = self.slots(place)?;
+        if outside {
+            found(self.shared.to_vec(), Effect::Fail(Failure::Index));
+        }
+        for slot in slots {
+            let mut values = self.runner.values(&Expression::Read(slot), &self.scope())?;
+            values.numbers.retain(|&number| fits(number));
+            values.numbers.iter_mut().for_each(|number| *number += added);
+            self.store(&[Place::Variable(slot)], &[values], next, &mut |stored| self.tell(stored, found))?;
+        }
+        Ok(())
+    }
+
+    /// The variables that a place may be, and whether an index may be outside of its array.
+    fn slots(&self, place: &Place) -> Reading<(Vec<Slot>, bool)> {
+        match place {
+            Place::Nowhere => Ok((Vec::new(), false)),
+            Place::Variable(slot) => Ok((vec![*slot], false)),
+            Place::Element(element) => self.runner.element(element, &self.scope()),
+        }
+    }
+
+    fn assign(
+        &self,
+        position: usize,
+        (targets, values, constraint): (&[Place], &[Expression], Option<&Expression>),
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) -> Reading<()> {
+        match constraint {
+            None => {
+                let values = self.wanted(position, values, self.unwanted(targets, next))?;
+                self.store(targets, &values, next, &mut |stored| self.tell(stored, found))
+            }
+            Some(constraint) => {
+                let values = self.values(values)?;
+                self.store_constrained(targets, &values, constraint, next, &mut |stored| self.tell(stored, found))
+            }
+        }
+    }
+
+    /// All ways to store values: which variable becomes which of the codes that it may, for each target; and how that may
+    /// fail.
+    fn ways(&self, targets: &[Place], values: &[Values]) -> Reading<(Vec<Way>, Vec<Failure>)> {
+        let (mut ways, mut wanted, mut outside) = (Vec::new(), Vec::new(), false);
+        for (target, values) in targets.iter().zip(values) {
+            let Some(kind) = self.runner.program.kind_of(self.frame.procedure, target) else {
+                outside |= values.outside;
+                continue;
+            };
+            let (slots, misses) = self.slots(target)?;
+            // A place that is not there is like a value that is not there.
+            let numbers = if slots.is_empty() { Vec::new() } else { values.numbers.clone() };
+            wanted.push((Values { numbers, outside: values.outside || misses }, kind));
+            ways.push(slots);
+        }
+        let (codes, mut failures) = self.coded(wanted.into_iter());
+        if outside && !failures.contains(&Failure::Index) {
+            failures.push(Failure::Index);
+        }
+        Ok((ways.into_iter().zip(codes).collect(), failures))
+    }
+
+    /// Stores values, each of which may be one of several, and goes on at a position.
+    pub(super) fn store(
+        &self,
+        targets: &[Place],
+        values: &[Values],
+        next: usize,
+        found: &mut dyn FnMut(Stored),
+    ) -> Reading<()> {
+        let (ways, failures) = self.ways(targets, values)?;
+        failures.into_iter().for_each(|failure| found(Err(failure)));
+        let keep = |(slots, codes): &Way| -> Vec<(Slot, Value)> {
+            let kept = |&slot: &Slot| self.keep.stored(self.frame.procedure, next, slot, codes.clone());
+            let one = |slot: &Slot| kept(slot).into_iter().map(|value| (*slot, value)).collect::<Vec<_>>();
+            if codes.is_empty() { Vec::new() } else { slots.iter().flat_map(one).collect() }
+        };
+        let choices: Vec<_> = ways.iter().map(keep).collect();
+        product(&choices, self.keep, &mut |values| {
+            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+            values.iter().for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
+            found(Ok((shared, frame)));
+        });
+        Ok(())
+    }
+
+    /// The same, if old and new values satisfy a constraint. All values are told apart until that is known.
+    fn store_constrained(
+        &self,
+        targets: &[Place],
+        values: &[Values],
+        constraint: &Expression,
+        next: usize,
+        found: &mut dyn FnMut(Stored),
+    ) -> Reading<()> {
+        let (ways, failures) = self.ways(targets, values)?;
+        failures.into_iter().for_each(|failure| found(Err(failure)));
+        let pairs = |(slots, codes): &Way| -> Vec<(Slot, u32)> {
+            slots.iter().flat_map(|slot| codes.iter().map(move |code| (*slot, *code))).collect()
+        };
+        let choices: Vec<_> = ways.iter().map(pairs).collect();
+        let mut unset = Ok(());
+        product(&choices, self.keep, &mut |chosen| {
+            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+            chosen.iter().for_each(|&(slot, code)| put(slot, Value::Known(code), &mut shared, &mut frame));
+            let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
+            match self.runner.values(constraint, &scope) {
+                Ok(values) => {
+                    if values.numbers.contains(&1) {
+                        self.keep_chosen(chosen, next, found);
+                    }
+                    if values.outside {
+                        found(Err(Failure::Index));
+                    }
+                }
+                Err(slot) => unset = Err(slot),
+            }
+        });
+        unset
+    }
+
+    /// Stores values that are chosen, as far as they are kept.
+    fn keep_chosen(&self, chosen: &[(Slot, u32)], next: usize, found: &mut dyn FnMut(Stored)) {
+        let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+        for &(slot, code) in chosen {
+            for value in self.keep.stored(self.frame.procedure, next, slot, vec![code]) {
+                put(slot, value, &mut shared, &mut frame);
+            }
+        }
+        found(Ok((shared, frame)));
+    }
+
+    fn call(
+        &self,
+        targets: &[Place],
+        called: usize,
+        arguments: &[Vec<u32>],
+        position: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) {
+        let procedure = self.frame.procedure;
+        let caller = match targets.iter().any(Place::is_somewhere) {
+            true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
+            false => {
+                let next = self.runner.following(procedure, position);
+                Frame { stage: Stage::Waiting, insists: false, ..self.at(next) }
+            }
+        };
+        let under = self.frame.under || self.runner.is_inside(procedure, position);
+        for first in self.runner.first_frames(called, arguments, self.keep) {
+            let callee = Frame { root: false, under, insists: self.frame.insists, ..first };
+            found(self.shared.to_vec(), Effect::Call { caller: caller.clone(), callee });
+        }
+    }
+
+    fn leave(&self, values: Vec<Vec<i64>>, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+        let effect = match self.frame.root {
+            true => Effect::End,
+            false => Effect::Return(Results { values, insists: self.frame.insists }),
+        };
+        found(self.shared.to_vec(), effect);
+    }
+
+    /// Arguments are evaluated once for all of the new threads.
+    fn start(
+        &self,
+        started: usize,
+        arguments: &[Vec<u32>],
+        count: u32,
+        next: usize,
+        found: &mut dyn FnMut(Vec<Value>, Effect),
+    ) {
+        product(arguments, self.keep, &mut |arguments| {
+            let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
+            let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
+            product(&choices, self.keep, &mut |started| {
+                let started = started.to_vec();
+                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });
+            });
+        });
+    }
+}
+
+/// The variables that a target may be, and the codes that it may become.
+type Way = (Vec<Slot>, Vec<u32>);
