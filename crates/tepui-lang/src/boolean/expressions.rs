@@ -208,6 +208,11 @@ impl Parser<'_, '_> {
                 self.next();
                 simple(Operation::Any)
             }
+            // The grammar of Getafix has both.
+            (Kind::Question, _) if !self.dialect.has_braces() => {
+                self.next();
+                simple(Operation::Any)
+            }
             (Kind::Word, "true" | "false") => {
                 self.next();
                 simple(Operation::Truth(token.text == "true"))
@@ -237,6 +242,9 @@ impl Parser<'_, '_> {
                 let positive = self.expression()?;
                 self.expect(Kind::Comma, "`,`")?;
                 let negative = self.expression()?;
+                if self.now().kind == Kind::Comma {
+                    return Err(self.unsupported(token, "`schoose` with three values"));
+                }
                 let end = self.expect(Kind::CloseBracket, "`]`")?.span().end;
                 let operation = Operation::Choose(positive.into(), negative.into());
                 Ok(Expression { span: token.start..end, operation })

@@ -92,9 +92,10 @@ pub fn read_program(
     let mut sink = Sink::default();
     let mut tokens = token::tokens(source, &mut sink);
     let dialect = chosen.unwrap_or_else(|| Dialect::of(source));
-    if dialect.has_braces() {
-        tokens = token::without_dots(tokens);
-    }
+    tokens = match dialect.has_braces() {
+        true => token::without_dots(tokens),
+        false => token::with_braced_names(tokens, source),
+    };
     let grammars = expressions::Grammar::of(dialect, chosen.is_some());
     let mut module = parse::Parser::new(tokens, dialect, grammars, &mut sink).module();
     if dialect == Dialect::Getafix {

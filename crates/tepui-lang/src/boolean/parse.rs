@@ -66,6 +66,9 @@ const WITH_BRACES: &[&str] = &[
 const WITH_WORDS: &[&str] =
     &["F", "T", "begin", "do", "elsif", "end", "end_thread", "fi", "od", "start_thread", "then"];
 
+/// Statements of the grammars with `begin` and `end` that nobody says the meaning of.
+const UNSUPPORTED: &[(&str, &str)] = &[("abortif", "the statement `abortif`"), ("sync", "the statement `sync`")];
+
 /// Names of properties that are not assertions.
 const RESERVED: &[&str] = &[super::DEADLOCK, super::THREAD_LIMIT, "views"];
 
@@ -206,6 +209,11 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Statement { labels, span: start..end.max(start), action: action? })
     }
 
+    /// The error about something that is known, and is not supported.
+    pub(super) fn unsupported(&self, token: Token<'_>, what: &str) -> Diagnostic {
+        Diagnostic::error(0, token.span(), format!("{what} is not supported"), "here")
+    }
+
     pub(super) fn too_deep(&self) -> Diagnostic {
         Diagnostic::error(0, self.now().span(), format!("nested more than {DEEPEST} times"), "too deep")
     }
@@ -251,7 +259,13 @@ impl<'a, 's> Parser<'a, 's> {
                 let none = self.now().kind == Kind::Semicolon || self.ends_block();
                 Action::Return(if none { Vec::new() } else { self.expressions()? })
             }
-            "thread" | "start_thread" if self.word("goto") => Action::StartAt(self.label_name()?),
+            "thread" | "start_thread" if self.word("goto") => {
+                let label = self.label_name()?;
+                if self.now().kind == Kind::Comma {
+                    return Err(self.unsupported(word, "a thread that starts at one of several labels"));
+                }
+                Action::StartAt(label)
+            }
             "thread" | "start_thread" => {
                 let procedure = self.name("a procedure")?;
                 let arguments = self.arguments()?;
@@ -396,6 +410,12 @@ impl<'a, 's> Parser<'a, 's> {
         if let Some(hint) = foreign.filter(|_| !fits) {
             let message = format!("{} is no statement", quote(word.text));
             return Err(Diagnostic::error(0, word.span(), message, "unknown").hint(hint));
+        }
+        if !self.dialect.has_braces() && !fits {
+            let named = UNSUPPORTED.iter().find(|(name, _)| *name == word.text);
+            if let Some((_, what)) = named.filter(|_| word.kind == Kind::Word) {
+                return Err(self.unsupported(word, what));
+            }
         }
         if self.now().kind == Kind::Word && self.tokens[self.at + 1].kind == Kind::Open {
             let procedure = self.name("a procedure")?;

@@ -74,10 +74,12 @@ fn marked(program: &Program) -> BTreeMap<String, String> {
     let other_main = |name: &String| first.is_some() && name == MAIN;
     let procedures = || program.procedures.iter().map(|procedure| procedure.name.as_str());
     let is_taken = |name: &str| matches!(name, "range" | "index" | "never") && procedures().any(|other| other == name);
-    let odd =
-        |name: &String| is_keyword(name, Dialect::Tepui) || other_main(name) || name.contains('.') || is_taken(name);
+    let strange = |mark: char| !mark.is_ascii_alphanumeric() && mark != '_' && mark != '$';
+    let odd = |name: &String| {
+        is_keyword(name, Dialect::Tepui) || other_main(name) || name.contains(strange) || is_taken(name)
+    };
     for name in names.iter().filter(|name| odd(name)).cloned() {
-        let mut new = if name.contains('.') { name.replace('.', "_") } else { format!("{name}_") };
+        let mut new = if name.contains(strange) { name.replace(strange, "_") } else { format!("{name}_") };
         while taken.contains(&new) || is_keyword(&new, Dialect::Tepui) {
             new.push('_');
         }

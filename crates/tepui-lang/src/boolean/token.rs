@@ -136,6 +136,29 @@ pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> 
     tokens
 }
 
+/// The same where what stands between braces is a name.
+pub(super) fn with_braced_names<'a>(tokens: Vec<Token<'a>>, source: &'a Source) -> Vec<Token<'a>> {
+    let mut joined: Vec<Token<'a>> = Vec::with_capacity(tokens.len());
+    let mut open: Option<usize> = None;
+    for token in tokens {
+        match (token.kind, open) {
+            (Kind::OpenBrace, None) => open = Some(token.start),
+            (Kind::CloseBrace, Some(start)) => {
+                let text = &source.text[start..=token.start];
+                joined.push(Token { kind: Kind::Word, text, start });
+                open = None;
+            }
+            (Kind::End, Some(start)) => {
+                joined.push(Token { kind: Kind::OpenBrace, text: &source.text[start..=start], start });
+                joined.push(token);
+            }
+            (_, Some(_)) => {}
+            (_, None) => joined.push(token),
+        }
+    }
+    joined
+}
+
 /// The same where names have no dots: a dot leads to a field, and two stand between the bounds of a range.
 pub(super) fn without_dots(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
     let mut split = Vec::with_capacity(tokens.len());

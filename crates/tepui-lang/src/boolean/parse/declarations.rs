@@ -240,6 +240,10 @@ impl Parser<'_, '_> {
 
     /// What a procedure returns: `void`, `bool`, `bool<2>`, `0..3` or `(bool, Id)`.
     pub(super) fn results(&mut self) -> Fallible<Vec<KindName>> {
+        let word = self.now();
+        if word.text == "dfs" && !self.dialect.has_braces() {
+            return Err(self.unsupported(word, "a procedure that is marked `dfs`"));
+        }
         if self.word("void") {
             return Ok(Vec::new());
         }

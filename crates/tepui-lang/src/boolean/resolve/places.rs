@@ -123,6 +123,13 @@ impl Resolver<'_, '_> {
             self.error(&name.span, format!("{} is a constant", quote(text)), "not a variable");
             return;
         }
+        if let Some(plain) = text.strip_suffix('$')
+            && self.find(plain, scope).is_some()
+        {
+            let message = format!("{} is the value of `{plain}` in all other threads", quote(text));
+            self.error(&name.span, message, "this is not supported");
+            return;
+        }
         let hint = self.similar_variable(text, scope);
         self.error_with_hint(&name.span, &format!("no variable is called {}", quote(text)), "not declared", hint);
     }
