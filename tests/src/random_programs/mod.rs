@@ -1,8 +1,11 @@
 //! Random Boolean programs, as text: plain ones, and ones that use all that the dialects have.
 
+mod data;
 mod expressions;
 mod idioms;
 mod jumps;
+mod numbers;
+mod operations;
 mod plain;
 mod procedures;
 mod statements;
@@ -64,6 +67,8 @@ enum Kind {
     Colour,
     /// An enumeration that stands in the declaration of the only variable that takes its values.
     Light,
+    /// Numbers, an array or a record: one of the shapes that there are.
+    Data(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -101,6 +106,11 @@ struct Writer<'r> {
     enforces: bool,
     /// Whether there is a shared variable `raised`, which becomes true and never false again.
     raised: bool,
+    /// Numbers, arrays and records, if there are any.
+    rich: bool,
+    data: data::Data,
+    /// A shared variable that only one procedure mentions, and the number of that.
+    private: Option<(String, usize)>,
     /// All labels, and those of blocks that begin other blocks.
     known: Vec<String>,
     favoured: Vec<String>,
@@ -131,6 +141,12 @@ struct Now {
     blocks: usize,
     /// Labels with the atomic blocks around them, and their places in the text.
     labels: Vec<(String, Vec<usize>, usize)>,
+    /// The variables of the loops around, with their numbers, or without where they take values of an enumeration.
+    loops: Vec<(String, Option<(i64, i64)>)>,
+    /// Whether no index may be in doubt.
+    certain: bool,
+    /// Whether no index may have a `*` in it.
+    starless: bool,
     /// Jumps that have no target yet, with the atomic blocks around them.
     jumps: Vec<jumps::Jump>,
 }
@@ -141,10 +157,11 @@ impl<'r> Writer<'r> {
             Dialect::Tepui => {
                 vec!["begin", "end", "fi", "then", "do", "od", "T", "F", "elsif", "start_thread", "end_thread"]
             }
-            _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"],
+            _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock", "kind", "record", "for", "in", "int"],
         };
         rng.shuffle(&mut odd);
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
+        let rich = dialect == Dialect::Tepui && rng.bool();
         let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
         Self {
             rng,
@@ -160,6 +177,9 @@ impl<'r> Writer<'r> {
             starts,
             enforces: false,
             raised: false,
+            rich,
+            data: data::Data::default(),
+            private: None,
             known: Vec::new(),
             favoured: Vec::new(),
             label: 0,
@@ -169,6 +189,11 @@ impl<'r> Writer<'r> {
 
     fn braces(&self) -> bool {
         self.dialect == Dialect::Tepui
+    }
+
+    /// Whether a shared variable may be mentioned in the procedure at hand.
+    fn may_mention(&self, name: &str) -> bool {
+        self.private.as_ref().is_none_or(|(private, owner)| private != name || *owner == self.now.number)
     }
 
     /// Whether something is done that is done once in a while.
@@ -202,5 +227,24 @@ impl<'r> Writer<'r> {
         let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", COMMENT, " /* void begin { */ "];
         let separator = self.pick(&separators);
         self.text.push_str(separator);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All that is written is read.
+    #[test]
+    fn random_programs_are_programs() {
+        let mut wrong = Vec::new();
+        for seed in 0..2_000 {
+            let random = write(&mut Rng::with_seed(seed));
+            if let Err(why) = read(&random.text, random.dialect) {
+                wrong.push(format!("seed {seed}: {why}\n{}", random.text));
+            }
+        }
+        let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
+        assert!(wrong.is_empty(), "{} are not read:\n{shown}", wrong.len());
     }
 }
