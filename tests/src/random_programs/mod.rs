@@ -157,7 +157,9 @@ impl<'r> Writer<'r> {
             Dialect::Tepui => {
                 vec!["begin", "end", "fi", "then", "do", "od", "T", "F", "elsif", "start_thread", "end_thread"]
             }
-            _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock", "kind", "record", "for", "in", "int"],
+            _ => vec![
+                "atomic", "enum", "exit", "lock", "sleep", "thread", "unlock", "kind", "record", "for", "in", "int",
+            ],
         };
         rng.shuffle(&mut odd);
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
@@ -233,6 +235,7 @@ impl<'r> Writer<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::second::{Limits, explore};
 
     /// All that is written is read.
     #[test]
@@ -246,5 +249,47 @@ mod tests {
         }
         let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
         assert!(wrong.is_empty(), "{} are not read:\n{shown}", wrong.len());
+    }
+
+    /// How many states there are, in programs with numbers and in others, and how long it takes to find them.
+    #[test]
+    fn random_programs_are_small() {
+        let (mut rich, mut others) = (Measured::default(), Measured::default());
+        for seed in 0..1_000 {
+            let random = write(&mut Rng::with_seed(seed));
+            let Ok(reading) = read(&random.text, random.dialect) else { continue };
+            let data = reading.program.properties().iter().any(|name| name.starts_with("range@"));
+            let measured = if data { &mut rich } else { &mut others };
+            let start = std::time::Instant::now();
+            let found = explore(&reading.program, &[], Limits { threads: 3, frames: 4, states: 4_000 });
+            measured.microseconds += start.elapsed().as_micros();
+            measured.programs += 1;
+            measured.complete += usize::from(found.complete);
+            measured.states += found.states;
+            let known = |name: &String| reading.program.properties().contains(name);
+            let odd: Vec<_> = found.violated.iter().filter(|name| !known(name)).collect();
+            assert!(odd.is_empty(), "seed {seed}: {odd:?}\n{}", random.text);
+            measured.violated += usize::from(found.violated.iter().any(|name| name.contains("range@")));
+        }
+        eprintln!("with numbers: {rich:?}; others: {others:?}");
+        assert!(3 * rich.complete > rich.programs, "{rich:?}");
+        assert!(3 * others.complete > others.programs, "{others:?}");
+    }
+
+    #[derive(Default, Debug)]
+    struct Measured {
+        programs: usize,
+        complete: usize,
+        states: usize,
+        violated: usize,
+        microseconds: u128,
+    }
+
+    /// In a third of the programs there is a shared variable that only one procedure mentions.
+    #[test]
+    fn some_variables_belong_to_one_procedure() {
+        let texts: Vec<_> = (0..1_000).map(|seed| write(&mut Rng::with_seed(seed)).text).collect();
+        let private = texts.iter().filter(|text| text.contains("own :=")).count();
+        assert!(3 * private > texts.len(), "{private} of {}", texts.len());
     }
 }

@@ -92,8 +92,7 @@ impl Writer<'_> {
         for _ in 0..[0, 0, 0, 0, 1, 1, 2][self.rng.usize(..7)] {
             let Number { text, low, high, .. } = product;
             let divisor = self.rng.i64(2..=3);
-            let written =
-                if self.data.constant == Some(divisor) { "N".to_owned() } else { divisor.to_string() };
+            let written = if self.data.constant == Some(divisor) { "N".to_owned() } else { divisor.to_string() };
             let several = low.div_euclid(divisor) != high.div_euclid(divisor);
             product = match self.rng.usize(..3) {
                 0 if several => Number { text: format!("{text} % {written}"), low: 0, high: divisor - 1, tight: false },
@@ -212,7 +211,9 @@ impl Writer<'_> {
             Shape::Colour => self.colours.len() as i64,
             Shape::Range(low, high) => high - low + 1,
             Shape::Array(index, element) => self.values_of(element).pow(self.size(*index) as u32),
-            Shape::Record(number) => self.data.records[*number].iter().map(|(_, field)| self.values_of(field)).product(),
+            Shape::Record(number) => {
+                self.data.records[*number].iter().map(|(_, field)| self.values_of(field)).product()
+            }
         }
     }
 

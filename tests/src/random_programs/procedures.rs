@@ -104,6 +104,10 @@ impl Writer<'_> {
                 names.push(format!("{}{suffix}", variable.name));
             }
             let values = if self.braces() { self.initial_values(&line[group..]) } else { String::new() };
+            if self.rich && group == 1 && values.is_empty() && self.one_in(2) {
+                // A value of the first, and further variables after it.
+                names[0] += &format!(" := {}", self.initial_value(line[0].kind));
+            }
             self.put(&format!("decl {}{values};", names.join(", ")));
         }
     }
@@ -152,7 +156,11 @@ impl Writer<'_> {
     }
 
     fn signature(&mut self, number: usize) -> Signature {
-        let name = self.name(format!("p{number}"));
+        let mut name = self.name(format!("p{number}"));
+        if self.braces() && !self.rich && self.one_in(12) {
+            // Where there is such a procedure, the operation is not to be had.
+            name = ["cas", "release", "arrive"][number].to_owned();
+        }
         let parameters = (0..[0, 0, 1, 1, 2][self.rng.usize(..5)]).map(|_| self.kind()).collect();
         let results = match self.rng.usize(..6) {
             0 | 1 if self.rich => (0..self.rng.usize(1..=2)).map(|_| self.result_kind()).collect(),
@@ -214,7 +222,11 @@ impl Writer<'_> {
     /// A name of a local variable, which may be that of a shared one.
     fn local_name(&mut self, usual: String) -> String {
         let hidden = self.shared[self.rng.usize(..self.shared.len())].name.clone();
-        let name = if self.one_in(5) && self.private.as_ref().is_none_or(|(private, _)| *private != hidden) { hidden } else { self.name(usual.clone()) };
+        let name = if self.one_in(5) && self.private.as_ref().is_none_or(|(private, _)| *private != hidden) {
+            hidden
+        } else {
+            self.name(usual.clone())
+        };
         if self.now.locals.iter().any(|local| local.name == name) { usual } else { name }
     }
 

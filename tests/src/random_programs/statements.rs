@@ -259,13 +259,23 @@ impl Writer<'_> {
         let arguments = self.arguments(&signature);
         let name = &signature.name;
         if self.braces() {
-            let count = if self.one_in(4) { format!(" * {}", self.rng.usize(1..=2)) } else { String::new() };
+            let count = if self.one_in(4) { self.thread_count() } else { String::new() };
             self.put(&format!("thread {name}({arguments}){count};"));
         } else if self.one_in(2) {
             self.put_async_label();
             self.put(&format!("{name}({arguments});"));
         } else {
             self.put(&format!("start_thread {name}({arguments});"));
+        }
+    }
+
+    /// How many threads are started.
+    fn thread_count(&mut self) -> String {
+        match (self.data.constant, self.rng.usize(..3)) {
+            (Some(2), 0) => " * N".to_owned(),
+            (Some(_), 0) => " * (N - 1)".to_owned(),
+            (Some(2), 1) => " * (N / 2)".to_owned(),
+            _ => format!(" * {}", self.rng.usize(1..=2)),
         }
     }
 

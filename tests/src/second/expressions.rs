@@ -187,7 +187,9 @@ impl Parser {
             Token::Sign("'") => {
                 self.count("'x");
                 let place = self.counted_place(levels)?;
-                self.count(["'x alone", "'a[i]"][place.parts.len().min(1)]);
+                if !place.parts.is_empty() {
+                    self.count("'a[i]");
+                }
                 Ok(Expression::New(place))
             }
             Token::Number(number) => self.number_operand(&number),
