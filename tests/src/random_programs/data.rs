@@ -80,8 +80,8 @@ impl Writer<'_> {
             self.put_record(number);
         }
         for _ in 0..2 {
-            let shape = self.shape(2);
-            self.data.shapes.push(shape);
+            let shapes: Vec<_> = (0..8).map(|_| self.shape(2)).collect();
+            self.data.shapes.extend(shapes.into_iter().find(|shape| self.values_of(shape) <= 100));
         }
         let range = self.range();
         self.data.shapes.push(range);
@@ -93,7 +93,7 @@ impl Writer<'_> {
 
     fn put_record(&mut self, number: usize) {
         let mut fields = vec![("full".to_owned(), Shape::Boolean)];
-        let range = self.range();
+        let range = if self.one_in(3) { self.range() } else { Shape::Range(0, 1) };
         fields.push(("value".to_owned(), range.clone()));
         match self.rng.usize(..4) {
             0 if number > 0 => fields.push(("inner".to_owned(), Shape::Record(0))),
@@ -187,7 +187,19 @@ impl Writer<'_> {
         Kind::Data(fitting[self.rng.usize(..fitting.len())])
     }
 
-    /// What a variable may be at first.
+    /// Whether a variable gets no value where it is declared: the only one of a record is `*`.
+    pub(super) fn valueless(&mut self, kind: Kind) -> bool {
+        let Kind::Data(shape) = kind else { return false };
+        let shape = self.data.shapes[shape].clone();
+        has_record(&shape) && (!self.few(&shape) || !self.one_in(3))
+    }
+
+    /// Whether there are few enough values for `*`.
+    pub(super) fn few(&self, shape: &Shape) -> bool {
+        self.values_of(shape) <= 16
+    }
+
+    /// What a variable may be at first; `*` if nothing else can be written.
     pub(super) fn initial_shape(&mut self, shape: &Shape) -> String {
         match shape {
             Shape::Boolean => self.constant().to_owned(),

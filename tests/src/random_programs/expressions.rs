@@ -54,7 +54,7 @@ impl Writer<'_> {
     }
 
     /// Operators without brackets, in any order.
-    fn chain(&mut self) -> String {
+    pub(super) fn chain(&mut self) -> String {
         let mut text = self.operand(1);
         let mut comparable = true;
         for _ in 0..self.rng.usize(1..=4) {
@@ -66,7 +66,8 @@ impl Writer<'_> {
             }
             let operator = self.pick(&OPERATORS);
             comparable = !matches!(operator, "=" | "==" | "!=") && comparable;
-            let compared = if comparable && self.one_in(3) { self.comparison() } else { None };
+            let often = if self.rich { 2 } else { 3 };
+            let compared = if comparable && self.one_in(often) { self.comparison() } else { None };
             let next = compared.unwrap_or_else(|| self.operand(1));
             text = format!("{text} {operator} {next}");
         }

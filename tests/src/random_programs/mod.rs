@@ -263,6 +263,9 @@ mod tests {
             let start = std::time::Instant::now();
             let found = explore(&reading.program, &[], Limits { threads: 3, frames: 4, states: 4_000 });
             measured.microseconds += start.elapsed().as_micros();
+            if start.elapsed().as_millis() > 500 {
+                eprintln!("seed {seed}: {:?}, {found:?}\n{}", start.elapsed(), random.text);
+            }
             measured.programs += 1;
             measured.complete += usize::from(found.complete);
             measured.states += found.states;

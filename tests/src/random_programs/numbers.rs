@@ -55,7 +55,7 @@ impl Writer<'_> {
 
     /// The same, at times with a sign, a choice or brackets around something.
     fn number_operand(&mut self, depth: usize) -> Number {
-        match self.rng.usize(..9) {
+        match self.rng.usize(..7) {
             0 => {
                 let Number { text, low, high, .. } = self.number_place(depth);
                 let sign = if text.starts_with('-') { "- " } else { "-" };
@@ -155,7 +155,11 @@ impl Writer<'_> {
         }
         // Nothing stands between `*` of a product and the brackets.
         let other = self.sum(0);
-        let (one, other) = if self.one_in(3) { (one.bracketed(), other.text) } else { (one.text, other.bracketed()) };
+        let (one, other) = match self.rng.usize(..4) {
+            0 => (one.bracketed(), other.text),
+            1 => (one.text, other.bracketed()),
+            _ => (one.text, other.text),
+        };
         format!("{one} {operator} {other}")
     }
 
@@ -199,13 +203,13 @@ impl Writer<'_> {
                 format!("{condition} ? {one} : {other}")
             }
             (2..=4, Some(one), _) => self.element_of(shape).unwrap_or(one),
-            (_, one, _) if self.values_of(shape) > 30 => one.unwrap_or_else(|| "*".to_owned()),
+            (_, Some(one), _) if !self.few(shape) => one,
             _ => "*".to_owned(),
         }
     }
 
     /// How many values a shape has.
-    fn values_of(&self, shape: &Shape) -> i64 {
+    pub(super) fn values_of(&self, shape: &Shape) -> i64 {
         match shape {
             Shape::Boolean => 2,
             Shape::Colour => self.colours.len() as i64,

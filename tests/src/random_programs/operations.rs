@@ -92,7 +92,7 @@ impl Writer<'_> {
 
     /// A statement about data.
     pub(super) fn data_statement(&mut self) {
-        match self.rng.usize(..26) {
+        match self.rng.usize(..30) {
             0..=5 => self.put_scalar(Scalar::Number),
             6 => self.put_scalar(Scalar::Boolean),
             7 => self.put_scalar(Scalar::Colour),
@@ -101,14 +101,15 @@ impl Writer<'_> {
             12 => self.put_constrained(),
             13 | 14 => self.put_cas(),
             15 | 16 => self.put_fetch_add(),
-            17..=20 => {
+            17..=20 | 26.. => {
                 if !self.put_wait() {
                     self.put_scalar(Scalar::Number);
                 }
             }
             21 | 22 => self.put_data_assertion(),
             23 => {
-                let variables = self.data_variables();
+                let mut variables = self.data_variables();
+                variables.retain(|(_, shape)| self.few(shape));
                 let dead = self.rng.usize(..variables.len().max(1));
                 match variables.get(dead) {
                     None => self.put("skip;"),
@@ -119,7 +120,7 @@ impl Writer<'_> {
                 let (word, comparison) = (self.pick(&["assume", "wait"]), self.number_comparison());
                 self.put(&format!("{word}({comparison});"));
             }
-            _ => self.put_counting(),
+            25 => self.put_counting(),
         }
     }
 
@@ -244,8 +245,8 @@ impl Writer<'_> {
                 self.put(&format!("assert(({guard}) {operator} {name}[{}]);", place.text));
             }
             _ => {
-                let comparison = self.number_comparison();
-                self.put(&format!("assert({comparison});"));
+                let condition = if self.one_in(2) { self.number_comparison() } else { self.chain() };
+                self.put(&format!("assert({condition});"));
             }
         }
     }

@@ -104,7 +104,7 @@ impl Writer<'_> {
                 names.push(format!("{}{suffix}", variable.name));
             }
             let values = if self.braces() { self.initial_values(&line[group..]) } else { String::new() };
-            if self.rich && group == 1 && values.is_empty() && self.one_in(2) {
+            if self.rich && group == 1 && values.is_empty() && !self.valueless(line[0].kind) {
                 // A value of the first, and further variables after it.
                 names[0] += &format!(" := {}", self.initial_value(line[0].kind));
             }
@@ -131,6 +131,7 @@ impl Writer<'_> {
 
     fn initial_values(&mut self, variables: &[Variable]) -> String {
         let count = match self.rng.usize(..4) {
+            _ if variables.iter().any(|variable| self.valueless(variable.kind)) => return String::new(),
             0 => return String::new(),
             1 => 1,
             _ => variables.len(),
@@ -141,6 +142,9 @@ impl Writer<'_> {
 
     fn initial_value(&mut self, kind: Kind) -> String {
         match kind {
+            Kind::Data(shape) if !self.few(&self.data.shapes[shape].clone()) => {
+                self.initial_shape(&self.data.shapes[shape].clone())
+            }
             _ if self.one_in(6) => "*".to_owned(),
             Kind::Boolean => self.constant().to_owned(),
             Kind::Colour | Kind::Light => self.value_of(kind),
