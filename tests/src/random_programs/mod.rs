@@ -143,6 +143,8 @@ struct Now {
     labels: Vec<(String, Vec<usize>, usize)>,
     /// The variables of the loops around, with their numbers, or without where they take values of an enumeration.
     loops: Vec<(String, Option<(i64, i64)>)>,
+    /// Whether it is `main`, before the threads are started.
+    alone: bool,
     /// Whether no index may be in doubt.
     certain: bool,
     /// Whether no index may have a `*` in it.
@@ -165,6 +167,7 @@ impl<'r> Writer<'r> {
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
         let rich = dialect == Dialect::Tepui && rng.bool();
         let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
+        let bracketed = if rich { bracketed / 2 } else { bracketed };
         Self {
             rng,
             dialect,
@@ -226,6 +229,9 @@ impl<'r> Writer<'r> {
     /// Writes, and goes on to a new line, as a rule.
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
+        if self.rich && self.rng.usize(..6) == 0 {
+            return self.text.push(' ');
+        }
         let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", COMMENT, " /* void begin { */ "];
         let separator = self.pick(&separators);
         self.text.push_str(separator);

@@ -56,12 +56,8 @@ impl Writer<'_> {
     /// The same, at times with a sign, a choice or brackets around something.
     fn number_operand(&mut self, depth: usize) -> Number {
         match self.rng.usize(..7) {
-            0 => {
-                let Number { text, low, high, .. } = self.number_place(depth);
-                let sign = if text.starts_with('-') { "- " } else { "-" };
-                Number::new(format!("{sign}{text}"), -high, -low)
-            }
-            1 if depth > 0 => {
+            0 => self.negative(depth),
+            1 if depth > 0 && self.one_in(2) => {
                 let (condition, one, other) = (self.known(), self.sum(depth - 1), self.sum(depth - 1));
                 let text = format!("({condition} ? {} : {})", one.text, other.text);
                 Number::new(text, one.low.min(other.low), one.high.max(other.high))
@@ -74,10 +70,15 @@ impl Writer<'_> {
         }
     }
 
+    fn negative(&mut self, depth: usize) -> Number {
+        let Number { text, low, high, .. } = self.number_place(depth);
+        Number::new(format!("-{text}"), -high, -low)
+    }
+
     /// Operators without brackets: sums of products.
     pub(super) fn sum(&mut self, depth: usize) -> Number {
         let mut sum = self.product(depth);
-        for _ in 0..[0, 0, 1, 1, 1, 2][self.rng.usize(..6)] {
+        for _ in 0..[0, 0, 0, 1, 1, 1, 2][self.rng.usize(..7)] {
             let minus = self.one_in(2);
             let next = self.product(depth);
             let (low, high) = if minus { (-next.high, -next.low) } else { (next.low, next.high) };
@@ -89,7 +90,7 @@ impl Writer<'_> {
 
     fn product(&mut self, depth: usize) -> Number {
         let mut product = self.number_operand(depth);
-        for _ in 0..[0, 0, 0, 0, 1, 1, 2][self.rng.usize(..7)] {
+        for _ in 0..[0, 0, 0, 0, 0, 0, 1, 1, 2][self.rng.usize(..9)] {
             let Number { text, low, high, .. } = product;
             let divisor = self.rng.i64(2..=3);
             let written = if self.data.constant == Some(divisor) { "N".to_owned() } else { divisor.to_string() };
@@ -153,8 +154,7 @@ impl Writer<'_> {
                 return format!("{text} {operator} *");
             }
         }
-        // Nothing stands between `*` of a product and the brackets.
-        let other = self.sum(0);
+        let other = if self.one_in(3) { self.negative(0) } else { self.sum(0) };
         let (one, other) = match self.rng.usize(..4) {
             0 => (one.bracketed(), other.text),
             1 => (one.text, other.bracketed()),

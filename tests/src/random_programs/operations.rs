@@ -92,7 +92,8 @@ impl Writer<'_> {
 
     /// A statement about data.
     pub(super) fn data_statement(&mut self) {
-        match self.rng.usize(..30) {
+        match self.rng.usize(..33) {
+            30.. if !self.now.only => self.put_idiom(),
             0..=5 => self.put_scalar(Scalar::Number),
             6 => self.put_scalar(Scalar::Boolean),
             7 => self.put_scalar(Scalar::Colour),
@@ -121,6 +122,42 @@ impl Writer<'_> {
                 self.put(&format!("{word}({comparison});"));
             }
             25 => self.put_counting(),
+        }
+    }
+
+    /// What programs with numbers are written for.
+    fn put_idiom(&mut self) {
+        let place = self.place(Scalar::Number, 0);
+        let Some(Found { text, shape: Shape::Range(low, high), .. }) = place else { return self.put("skip;") };
+        let [semaphores, barriers] = [&self.data.semaphores, &self.data.barriers].map(Clone::clone);
+        match self.rng.usize(..3) {
+            0 if !semaphores.is_empty() => {
+                let semaphore = self.waiting(&semaphores);
+                self.put(&format!("acquire({semaphore});"));
+                self.put(&format!("{text} := {text} + 1;"));
+                self.labels();
+                self.put(&format!("{text} := {text} - 1;"));
+                self.put(&format!("release({semaphore});"));
+            }
+            0 if !barriers.is_empty() => {
+                let barrier = self.waiting(&barriers);
+                self.put(&format!("fetch_add({text}, 1);"));
+                self.labels();
+                self.put(&format!("arrive({barrier});"));
+                self.put(&format!("assert({text} >= {});", low + 2));
+            }
+            1 => {
+                let variable = self.variable(Kind::Boolean);
+                let Some(ok) = variable else { return self.put("skip;") };
+                self.put(&format!("while (!{ok}) {{"));
+                self.labels();
+                self.put(&format!("{ok} := cas({text}, {text}, {text} + 1); }}"));
+            }
+            _ => {
+                self.put(&format!("if ({text} < {high}) {{"));
+                self.labels();
+                self.put(&format!("{text} := {text} + 1; }}"));
+            }
         }
     }
 
@@ -215,15 +252,18 @@ impl Writer<'_> {
 
     fn put_fetch_add(&mut self) {
         self.now.starless = true;
-        let (place, target) = (self.place(Scalar::Number, 1), self.place(Scalar::Number, 0));
+        let place = self.place(Scalar::Number, 1);
+        let targets: Vec<_> = (0..3).filter_map(|_| self.place(Scalar::Number, 0)).collect();
+        let other = |target: &Found| place.as_ref().is_some_and(|place| place.root != target.root);
+        let target = targets.into_iter().find(other);
         let addend = self.number_place(1);
         self.now.starless = false;
-        let Some(Found { text, root, shape: Shape::Range(low, high) }) = place else { return self.put("skip;") };
+        let Some(Found { text, shape: Shape::Range(low, high), .. }) = place else { return self.put("skip;") };
         let apart = low + addend.low > high || high + addend.high < low;
         let addend = if apart || self.one_in(2) { self.pick(&["1", "-1"]).to_owned() } else { addend.text };
         let target = match target {
-            Some(Found { text, root: other, shape: Shape::Range(least, most) })
-                if other != root && least <= high && low <= most && self.one_in(2) =>
+            Some(Found { text, shape: Shape::Range(least, most), .. })
+                if least <= high && low <= most && !self.one_in(3) =>
             {
                 format!("{text} := ")
             }
@@ -265,7 +305,7 @@ impl Writer<'_> {
         let (over, range) = match self.rng.usize(..6) {
             0 | 1 if !self.colours.is_empty() => ("Colour".to_owned(), None),
             2 if self.data.kind.is_some() => ("K".to_owned(), self.data.kind.map(|high| (0, high))),
-            3 if self.one_in(3) => ("1..0".to_owned(), Some((1, 1))),
+            3 if self.one_in(2) => ("1..0".to_owned(), Some((1, 1))),
             _ => {
                 let low = self.rng.i64(-1..=1);
                 let high = low + self.rng.i64(0..=1);

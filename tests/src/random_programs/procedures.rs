@@ -326,7 +326,10 @@ impl Writer<'_> {
             self.set_all();
         }
         if self.one_in(3) {
+            // A loop would be as if it was written out.
+            self.now.alone = true;
             self.statement(1);
+            self.now.alone = false;
         }
         self.started();
         if self.one_in(2) {

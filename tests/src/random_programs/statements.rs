@@ -31,7 +31,7 @@ impl Writer<'_> {
             4 => self.section(),
             5..20 => self.simple(),
             20..26 => self.put_if(depth - 1),
-            26 | 27 if self.rich => self.put_for(depth - 1),
+            26..28 if self.rich && !self.now.alone => self.put_for(depth - 1),
             26..29 => self.put_while(depth - 1),
             29..33 if self.braces() => self.atomic(depth - 1),
             33 => self.recursion(),
@@ -54,7 +54,7 @@ impl Writer<'_> {
 
     /// A statement that has no blocks, or a few that belong together.
     pub(super) fn simple(&mut self) {
-        if self.rich && self.one_in(2) {
+        if self.rich && !self.one_in(3) {
             return self.data_statement();
         }
         match self.rng.usize(..24) {
