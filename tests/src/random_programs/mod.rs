@@ -247,7 +247,8 @@ mod tests {
     #[test]
     fn random_programs_are_programs() {
         let mut wrong = Vec::new();
-        for seed in 0..2_000 {
+        let most = std::env::var("TEPUI_RANDOM_PROGRAMS").ok().and_then(|most| most.parse().ok()).unwrap_or(2_000);
+        for seed in 0..most {
             let random = write(&mut Rng::with_seed(seed));
             if let Err(why) = read(&random.text, random.dialect) {
                 wrong.push(format!("seed {seed}: {why}\n{}", random.text));
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn random_programs_are_small() {
         let (mut rich, mut others) = (Measured::default(), Measured::default());
-        for seed in 0..1_000 {
+        for seed in 0..400 {
             let random = write(&mut Rng::with_seed(seed));
             let Ok(reading) = read(&random.text, random.dialect) else { continue };
             let data = reading.program.properties().iter().any(|name| name.starts_with("range@"));
@@ -269,9 +270,6 @@ mod tests {
             let start = std::time::Instant::now();
             let found = explore(&reading.program, &[], Limits { threads: 3, frames: 4, states: 4_000 });
             measured.microseconds += start.elapsed().as_micros();
-            if start.elapsed().as_millis() > 500 {
-                eprintln!("seed {seed}: {:?}, {found:?}\n{}", start.elapsed(), random.text);
-            }
             measured.programs += 1;
             measured.complete += usize::from(found.complete);
             measured.states += found.states;

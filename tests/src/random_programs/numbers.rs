@@ -149,10 +149,11 @@ impl Writer<'_> {
         let operator = self.pick(&["<", "<=", ">", ">=", "=", "=", "==", "!="]);
         let depth = self.rng.usize(..2);
         let one = self.sum(depth);
-        if matches!(operator, "=" | "!=") && self.one_in(8) {
-            if let Some(Found { text, shape: Shape::Range(..), .. }) = self.place(Scalar::Number, 1) {
-                return format!("{text} {operator} *");
-            }
+        if matches!(operator, "=" | "!=")
+            && self.one_in(8)
+            && let Some(Found { text, shape: Shape::Range(..), .. }) = self.place(Scalar::Number, 1)
+        {
+            return format!("{text} {operator} *");
         }
         let other = if self.one_in(3) { self.negative(0) } else { self.sum(0) };
         let (one, other) = match self.rng.usize(..4) {
