@@ -1,4 +1,5 @@
-//! Numbers, arrays, records and what threads wait for: small programs whose answers follow from the book's page on them.
+//! Numbers, arrays, records and what threads wait for: small programs whose answers follow from the book's page on
+//! them.
 //!
 //! Each case pins down a sentence of the page. The second reading answers them all.
 
@@ -156,7 +157,9 @@ void main() {
     Case {
         why: "`/` and `%` round down",
         text: "decl n: -3..3 := -1;
-void main() { assert(n / 2 = -1); assert(n % 3 = 2); n := -3; assert(n / 2 = -2 & n % 2 = 1); n := 3; assert(n / 2 = 1); }",
+void main() {
+  assert(n / 2 = -1); assert(n % 3 = 2); n := -3; assert(n / 2 = -2 & n % 2 = 1); n := 3; assert(n / 2 = 1);
+}",
         violated: &[],
         doubts: &[],
         deadlock: false,
@@ -280,7 +283,8 @@ void main() { thread f() * 2; lock(l); wait(ready = 2); signal(c); unlock(l); }"
 void f(i: 0..1) { lock(l); ready := ready + 1; wait(c[i], l); woken[i] := 1; n := n + 1; unlock(l); }
 void main() {
   thread f(0) * 2; thread f(1);
-  wait(ready = 3 & !l); broadcast(c[0]); broadcast; wait(n = 2); assert(woken[0] & !woken[1]); signal(c[1]); wait(n = 3);
+  wait(ready = 3 & !l); broadcast(c[0]); broadcast; wait(n = 2); assert(woken[0] & !woken[1]);
+  signal(c[1]); wait(n = 3);
   assert(0) \"all\";
 }",
         violated: &["all"],
@@ -299,7 +303,10 @@ void main() { signal(c); lock(l); wait(c, l); assert(0); }",
         why: "threads meet at a barrier again and again",
         text: "decl round[2]: 0..2; barrier b(2);
 void f(i: 0..1) {
-  for r in 1..2 { round[i] := r; arrive(b); assert(round[0] >= r & round[1] >= r); assert(round[0] = round[1]) \"same\"; }
+  for r in 1..2 {
+    round[i] := r; arrive(b);
+    assert(round[0] >= r & round[1] >= r); assert(round[0] = round[1]) \"same\";
+  }
 }
 void main() { thread f(0); thread f(1); }",
         violated: &["same"],
@@ -393,7 +400,10 @@ void main() {
     Case {
         why: "`*` makes every part any value",
         text: "record P { x; y: 0..2; } decl p, q: P := *;
-void main() { assert(p = q) \"same\"; assert(!(p.x & q.y = 2)) \"most\"; p := *; assert(p.y < 3); dead q; assert(q.y != 1) \"one\"; }",
+void main() {
+  assert(p = q) \"same\"; assert(!(p.x & q.y = 2)) \"most\";
+  p := *; assert(p.y < 3); dead q; assert(q.y != 1) \"one\";
+}",
         violated: &["most", "one", "same"],
         doubts: &[],
         deadlock: false,

@@ -1,7 +1,7 @@
 //! Numbers, arrays and records: what is declared, and places in them.
 //!
-//! What is written is right as far as it must be: it is known between which numbers an expression is, so that no value is
-//! always out of range and no index is always outside. At times they are, and often they may be.
+//! What is written is right as far as it must be: it is known between which numbers an expression is, so that no value
+//! is always out of range and no index is always outside. At times they are, and often they may be.
 
 use super::numbers::{Number, apart};
 use super::{Kind, Variable, Writer};

@@ -108,7 +108,8 @@ impl Parser {
         Ok(variables)
     }
 
-    /// Variables between commas, and which of them is the first of the last group: a group ends with a colon and its kind.
+    /// Variables between commas, and which of them is the first of the last group: a group ends with a colon and its
+    /// kind.
     fn group(&mut self, place: &str, kind: &Kind) -> Parsed<(Vec<Variable>, usize)> {
         let (mut variables, mut group) = (Vec::<Variable>::new(), 0);
         loop {

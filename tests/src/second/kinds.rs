@@ -1,8 +1,9 @@
 //! Values, and what variables and expressions can be.
 //!
-//! A value is a number, or a list of values: those of the elements of an array or of the fields of a record. A truth value
-//! is 0 or 1, and a value of an enumeration is its number. The kind of an expression has the numbers that it can be as far
-//! as the ranges of what it reads tell: all ranges are one kind, and only storing a value cares about the numbers.
+//! A value is a number, or a list of values: those of the elements of an array or of the fields of a record. A truth
+//! value is 0 or 1, and a value of an enumeration is its number. The kind of an expression has the numbers that it can
+//! be as far as the ranges of what it reads tell: all ranges are one kind, and only storing a value cares about the
+//! numbers.
 
 /// A value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,9 +1,9 @@
 //! A second reading of Boolean programs: its own lexer, parser, name resolution and explorer.
 //!
-//! It is written from the book's pages on programs, what they do, their data and their dialects, and from nothing else,
-//! so that it does not share the mistakes of the reader, the compiler and the interpreter that it is compared with. Where
-//! those keep lists of statements, this keeps the tree: a thread's position is a path in the tree of its procedure. A
-//! variable has a tree of values: arrays and records are kept as they are.
+//! It is written from the book's pages on programs, what they do, their data and their dialects, and from nothing
+//! else, so that it does not share the mistakes of the reader, the compiler and the interpreter that it is compared
+//! with. Where those keep lists of statements, this keeps the tree: a thread's position is a path in the tree of its
+//! procedure. A variable has a tree of values: arrays and records are kept as they are.
 
 mod declarations;
 mod definitions;

@@ -254,8 +254,8 @@ impl Parser {
     }
 }
 
-/// The words for operations that are names of procedures: outside of braces a name before a bracket is one, unless it is
-/// that of a barrier.
+/// The words for operations that are names of procedures: outside of braces a name before a bracket is one, unless it
+/// is that of a barrier.
 fn redefined(tokens: &[(Token, usize)]) -> Vec<&'static str> {
     let (mut depth, mut barrier, mut found) = (0_usize, false, Vec::new());
     for pair in tokens.windows(2) {

@@ -53,9 +53,9 @@ pub(super) fn round<'a>(body: &'a Block, path: &[u16]) -> Option<&'a Statement> 
     around.filter(|around| matches!(around.step, Step::For(..)))
 }
 
-/// Lets control go on to where there is something to execute: out of blocks that are at their end, but not out of a loop
-/// over values, where that is a step. An atomic block is not entered. Returns the labels that are reached, which includes those of all blocks that begin there and of the first
-/// statement in them.
+/// Lets control go on to where there is something to execute: out of blocks that are at their end, but not out of a
+/// loop over values, where that is a step. An atomic block is not entered. Returns the labels that are reached, which
+/// includes those of all blocks that begin there and of the first statement in them.
 pub(super) fn settle(body: &Block, path: &mut Path) -> Vec<String> {
     let mut labels = Vec::new();
     loop {

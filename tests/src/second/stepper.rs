@@ -1,8 +1,8 @@
 //! The steps of a thread: what they store, where they lead, and what they violate.
 //!
-//! All that a statement reads is evaluated first; then an index that is outside violates a property, then a value that is
-//! out of the range of the place where it goes, and only then the constraint is looked at and all is stored. A violation
-//! is no step: nothing comes after it.
+//! All that a statement reads is evaluated first; then an index that is outside violates a property, then a value that
+//! is out of the range of the place where it goes, and only then the constraint is looked at and all is stored. A
+//! violation is no step: nothing comes after it.
 
 use std::collections::BTreeSet;
 

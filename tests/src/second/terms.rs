@@ -1,7 +1,7 @@
 //! Expressions and places: names are looked up, and each expression gets a kind, with the numbers that it can be.
 //!
-//! `0` and `1` are numbers or truth values, and `*` is anything: what they are follows from where they stand, so that it is
-//! guessed first what an expression is without that.
+//! `0` and `1` are numbers or truth values, and `*` is anything: what they are follows from where they stand, so that
+//! it is guessed first what an expression is without that.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

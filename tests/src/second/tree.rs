@@ -1,8 +1,8 @@
 //! The tree of a program as it is written: names are not looked up yet.
 //!
 //! There are few kinds of statements, because many are the same thing in other words: `assume(c)` is an assignment of
-//! nothing that is constrained, `dead x` is `x := *`, and `lock(l)`, `acquire(s)` and `cas(x, e, d)` are operations on one
-//! place. What takes two steps is two statements: they have the same number.
+//! nothing that is constrained, `dead x` is `x := *`, and `lock(l)`, `acquire(s)` and `cas(x, e, d)` are operations on
+//! one place. What takes two steps is two statements: they have the same number.
 
 /// An operator with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
