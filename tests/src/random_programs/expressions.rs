@@ -9,7 +9,7 @@ impl Writer<'_> {
     /// The variables of a kind that can be seen: a local one hides a shared one.
     pub(super) fn variables(&self, kind: Kind) -> Vec<String> {
         let local = |name: &str| self.now.locals.iter().any(|local| local.name == name);
-        let shared = self.shared.iter().filter(|variable| !local(&variable.name));
+        let shared = self.shared.iter().filter(|variable| !local(&variable.name) && self.may_mention(&variable.name));
         let of_kind = shared.chain(&self.now.locals).filter(|variable: &&Variable| variable.kind == kind);
         of_kind.map(|variable| variable.name.clone()).collect()
     }
@@ -25,6 +25,7 @@ impl Writer<'_> {
         match kind {
             Kind::Boolean => self.boolean(),
             Kind::Colour | Kind::Light => self.one_of(kind, 1),
+            Kind::Data(shape) => self.shaped(&self.data.shapes[shape].clone()),
         }
     }
 
@@ -53,26 +54,31 @@ impl Writer<'_> {
     }
 
     /// Operators without brackets, in any order.
-    fn chain(&mut self) -> String {
+    pub(super) fn chain(&mut self) -> String {
         let mut text = self.operand(1);
         let mut comparable = true;
         for _ in 0..self.rng.usize(1..=4) {
             if self.one_in(8) {
-                let (yes, no) = (self.operand(1), self.operand(1));
+                let compared = if self.rich && self.one_in(2) { self.comparison() } else { None };
+                let (yes, no) = (self.operand(1), compared.unwrap_or_else(|| self.operand(1)));
                 text = format!("{text} ? {yes} : {no}");
                 continue;
             }
             let operator = self.pick(&OPERATORS);
             comparable = !matches!(operator, "=" | "==" | "!=") && comparable;
-            let compared = if comparable && self.one_in(3) { self.comparison() } else { None };
+            let often = if self.rich { 2 } else { 3 };
+            let compared = if comparable && self.one_in(often) { self.comparison() } else { None };
             let next = compared.unwrap_or_else(|| self.operand(1));
             text = format!("{text} {operator} {next}");
         }
         text
     }
 
-    /// Two values of an enumeration, if there is one.
+    /// Two values of an enumeration, if there is one, or two numbers.
     fn comparison(&mut self) -> Option<String> {
+        if self.rich && !self.one_in(3) {
+            return Some(self.number_comparison());
+        }
         let light = !self.variables(Kind::Light).is_empty();
         let kind = match (light, self.colours.is_empty()) {
             (true, empty) if empty || self.one_in(2) => Kind::Light,
@@ -107,6 +113,9 @@ impl Writer<'_> {
 
     /// Something that stands beside an operator.
     fn operand(&mut self, depth: usize) -> String {
+        if self.rich && self.one_in(5) {
+            return self.data_truth();
+        }
         match self.rng.usize(..if depth == 0 { 11 } else { 14 }) {
             0 => "*".to_owned(),
             1 => self.constant().to_owned(),

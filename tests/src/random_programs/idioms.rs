@@ -95,10 +95,15 @@ impl Writer<'_> {
     pub(super) fn enforced(&mut self) -> String {
         self.enforces = true;
         let shared = self.shared[self.rng.usize(..self.shared.len())].clone();
-        let hidden = self.now.locals.iter().any(|local| local.name == shared.name);
+        let hidden = self.now.locals.iter().any(|local| local.name == shared.name) || !self.may_mention(&shared.name);
         match shared.kind == Kind::Boolean && !hidden && !self.one_in(3) {
             true => format!("{}{}", self.pick(&["", "", "!"]), shared.name),
-            false => self.boolean(),
+            false => {
+                self.now.certain = true;
+                let condition = self.boolean();
+                self.now.certain = false;
+                condition
+            }
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Random Boolean programs, as text: plain ones, and ones that use all that the dialects have.
 
+mod data;
 mod expressions;
 mod idioms;
 mod jumps;
+mod numbers;
+mod operations;
 mod plain;
 mod procedures;
 mod statements;
@@ -64,6 +67,8 @@ enum Kind {
     Colour,
     /// An enumeration that stands in the declaration of the only variable that takes its values.
     Light,
+    /// Numbers, an array or a record: one of the shapes that there are.
+    Data(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -101,6 +106,11 @@ struct Writer<'r> {
     enforces: bool,
     /// Whether there is a shared variable `raised`, which becomes true and never false again.
     raised: bool,
+    /// Numbers, arrays and records, if there are any.
+    rich: bool,
+    data: data::Data,
+    /// A shared variable that only one procedure mentions, and the number of that.
+    private: Option<(String, usize)>,
     /// All labels, and those of blocks that begin other blocks.
     known: Vec<String>,
     favoured: Vec<String>,
@@ -131,6 +141,14 @@ struct Now {
     blocks: usize,
     /// Labels with the atomic blocks around them, and their places in the text.
     labels: Vec<(String, Vec<usize>, usize)>,
+    /// The variables of the loops around, with their numbers, or without where they take values of an enumeration.
+    loops: Vec<(String, Option<(i64, i64)>)>,
+    /// Whether it is `main`, before the threads are started.
+    alone: bool,
+    /// Whether no index may be in doubt.
+    certain: bool,
+    /// Whether no index may have a `*` in it.
+    starless: bool,
     /// Jumps that have no target yet, with the atomic blocks around them.
     jumps: Vec<jumps::Jump>,
 }
@@ -141,11 +159,15 @@ impl<'r> Writer<'r> {
             Dialect::Tepui => {
                 vec!["begin", "end", "fi", "then", "do", "od", "T", "F", "elsif", "start_thread", "end_thread"]
             }
-            _ => vec!["atomic", "enum", "exit", "lock", "sleep", "thread", "unlock"],
+            _ => vec![
+                "atomic", "enum", "exit", "lock", "sleep", "thread", "unlock", "kind", "record", "for", "in", "int",
+            ],
         };
         rng.shuffle(&mut odd);
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
+        let rich = dialect == Dialect::Tepui && rng.bool();
         let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
+        let bracketed = if rich { bracketed / 2 } else { bracketed };
         Self {
             rng,
             dialect,
@@ -160,6 +182,9 @@ impl<'r> Writer<'r> {
             starts,
             enforces: false,
             raised: false,
+            rich,
+            data: data::Data::default(),
+            private: None,
             known: Vec::new(),
             favoured: Vec::new(),
             label: 0,
@@ -169,6 +194,11 @@ impl<'r> Writer<'r> {
 
     fn braces(&self) -> bool {
         self.dialect == Dialect::Tepui
+    }
+
+    /// Whether a shared variable may be mentioned in the procedure at hand.
+    fn may_mention(&self, name: &str) -> bool {
+        self.private.as_ref().is_none_or(|(private, owner)| private != name || *owner == self.now.number)
     }
 
     /// Whether something is done that is done once in a while.
@@ -199,8 +229,74 @@ impl<'r> Writer<'r> {
     /// Writes, and goes on to a new line, as a rule.
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
+        if self.rich && self.rng.usize(..6) == 0 {
+            return self.text.push(' ');
+        }
         let separators = ["\n", "\n", "\n", "\n", "\n", "\n", "\n", "\n", " ", COMMENT, " /* void begin { */ "];
         let separator = self.pick(&separators);
         self.text.push_str(separator);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::second::{Limits, explore};
+
+    /// All that is written is read.
+    #[test]
+    fn random_programs_are_programs() {
+        let mut wrong = Vec::new();
+        let most = std::env::var("TEPUI_RANDOM_PROGRAMS").ok().and_then(|most| most.parse().ok()).unwrap_or(2_000);
+        for seed in 0..most {
+            let random = write(&mut Rng::with_seed(seed));
+            if let Err(why) = read(&random.text, random.dialect) {
+                wrong.push(format!("seed {seed}: {why}\n{}", random.text));
+            }
+        }
+        let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
+        assert!(wrong.is_empty(), "{} are not read:\n{shown}", wrong.len());
+    }
+
+    /// How many states there are, in programs with numbers and in others, and how long it takes to find them.
+    #[test]
+    fn random_programs_are_small() {
+        let (mut rich, mut others) = (Measured::default(), Measured::default());
+        for seed in 0..400 {
+            let random = write(&mut Rng::with_seed(seed));
+            let Ok(reading) = read(&random.text, random.dialect) else { continue };
+            let data = reading.program.properties().iter().any(|name| name.starts_with("range@"));
+            let measured = if data { &mut rich } else { &mut others };
+            let start = std::time::Instant::now();
+            let found = explore(&reading.program, &[], Limits { threads: 3, frames: 4, states: 4_000 });
+            measured.microseconds += start.elapsed().as_micros();
+            measured.programs += 1;
+            measured.complete += usize::from(found.complete);
+            measured.states += found.states;
+            let known = |name: &String| reading.program.properties().contains(name);
+            let odd: Vec<_> = found.violated.iter().filter(|name| !known(name)).collect();
+            assert!(odd.is_empty(), "seed {seed}: {odd:?}\n{}", random.text);
+            measured.violated += usize::from(found.violated.iter().any(|name| name.contains("range@")));
+        }
+        eprintln!("with numbers: {rich:?}; others: {others:?}");
+        assert!(3 * rich.complete > rich.programs, "{rich:?}");
+        assert!(3 * others.complete > others.programs, "{others:?}");
+    }
+
+    #[derive(Default, Debug)]
+    struct Measured {
+        programs: usize,
+        complete: usize,
+        states: usize,
+        violated: usize,
+        microseconds: u128,
+    }
+
+    /// In a third of the programs there is a shared variable that only one procedure mentions.
+    #[test]
+    fn some_variables_belong_to_one_procedure() {
+        let texts: Vec<_> = (0..1_000).map(|seed| write(&mut Rng::with_seed(seed)).text).collect();
+        let private = texts.iter().filter(|text| text.contains("own :=")).count();
+        assert!(3 * private > texts.len(), "{private} of {}", texts.len());
     }
 }

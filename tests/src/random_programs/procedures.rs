@@ -8,11 +8,18 @@ impl Writer<'_> {
         if self.braces() && self.one_in(3) {
             self.enumeration();
         }
+        if self.rich {
+            self.put_definitions();
+        }
         self.shared_variables();
         let most = if self.dialect == Dialect::Satabs { 1 } else { 3 };
         for number in 0..self.rng.usize(usize::from(most > 1)..=most) {
             let signature = self.signature(number);
             self.procedures.push(signature);
+        }
+        if let Some((_, owner)) = &mut self.private {
+            let most = self.procedures.len();
+            *owner = if most > 0 { self.rng.usize(..most) } else { 0 };
         }
         let main_first = self.one_in(4);
         if main_first {
@@ -54,6 +61,16 @@ impl Writer<'_> {
             let name = self.name("d".to_owned());
             self.shared.push(Variable { name, kind: Kind::Light });
         }
+        if self.rich {
+            for number in 0..self.rng.usize(1..=2) {
+                let (name, kind) = (self.name(format!("d{number}")), self.data_kind(false));
+                self.shared.push(Variable { name, kind });
+            }
+        }
+        if self.one_in(2) {
+            self.shared.push(Variable { name: "own".to_owned(), kind: Kind::Boolean });
+            self.private = Some(("own".to_owned(), 0));
+        }
         let mut variables = self.shared.clone();
         self.rng.shuffle(&mut variables);
         self.declare(&variables);
@@ -65,6 +82,9 @@ impl Writer<'_> {
             let name = self.name("l".to_owned());
             self.put(&format!("lock {name};"));
             self.shared.push(Variable { name, kind: Kind::Boolean });
+        }
+        if self.rich {
+            self.put_waiting();
         }
     }
 
@@ -79,11 +99,15 @@ impl Writer<'_> {
             for (index, variable) in line.iter().enumerate() {
                 let same = line.get(index + 1).is_none_or(|next| next.kind == variable.kind);
                 let written = !same || index + 1 == line.len() || self.one_in(2);
-                let suffix = if written { self.suffix(variable.kind, !same) } else { String::new() };
-                group = if suffix.is_empty() || index + 1 == line.len() { group } else { index + 1 };
+                let suffix = if written { self.suffix(variable.kind, !same) } else { self.dimensions(variable.kind) };
+                group = if !suffix.contains(':') || index + 1 == line.len() { group } else { index + 1 };
                 names.push(format!("{}{suffix}", variable.name));
             }
             let values = if self.braces() { self.initial_values(&line[group..]) } else { String::new() };
+            if self.rich && group == 1 && values.is_empty() && !self.valueless(line[0].kind) {
+                // A value of the first, and further variables after it.
+                names[0] += &format!(" := {}", self.initial_value(line[0].kind));
+            }
             self.put(&format!("decl {}{values};", names.join(", ")));
         }
     }
@@ -95,11 +119,19 @@ impl Writer<'_> {
             Kind::Light => format!(": enum {{ {} }}", LIGHTS.join(", ")),
             Kind::Boolean if self.braces() && (needed || self.one_in(8)) => ": bool".to_owned(),
             Kind::Boolean => String::new(),
+            Kind::Data(shape) => self.shape_suffix(&self.data.shapes[shape].clone(), true),
         }
+    }
+
+    /// What follows a variable of a kind that a later one has, too: an array needs its own dimensions.
+    fn dimensions(&mut self, kind: Kind) -> String {
+        let suffix = if matches!(kind, Kind::Data(_)) { self.suffix(kind, true) } else { String::new() };
+        suffix.split(':').next().unwrap_or_default().to_owned()
     }
 
     fn initial_values(&mut self, variables: &[Variable]) -> String {
         let count = match self.rng.usize(..4) {
+            _ if variables.iter().any(|variable| self.valueless(variable.kind)) => return String::new(),
             0 => return String::new(),
             1 => 1,
             _ => variables.len(),
@@ -110,25 +142,65 @@ impl Writer<'_> {
 
     fn initial_value(&mut self, kind: Kind) -> String {
         match kind {
+            Kind::Data(shape) if !self.few(&self.data.shapes[shape].clone()) => {
+                self.initial_shape(&self.data.shapes[shape].clone())
+            }
             _ if self.one_in(6) => "*".to_owned(),
             Kind::Boolean => self.constant().to_owned(),
             Kind::Colour | Kind::Light => self.value_of(kind),
+            Kind::Data(shape) => self.initial_shape(&self.data.shapes[shape].clone()),
         }
     }
 
     fn kind(&mut self) -> Kind {
+        if self.rich && self.one_in(3) {
+            return self.data_kind(false);
+        }
         if !self.colours.is_empty() && self.one_in(3) { Kind::Colour } else { Kind::Boolean }
     }
 
     fn signature(&mut self, number: usize) -> Signature {
-        let name = self.name(format!("p{number}"));
+        let mut name = self.name(format!("p{number}"));
+        if self.braces() && !self.rich && self.one_in(12) {
+            // Where there is such a procedure, the operation is not to be had.
+            name = ["cas", "release", "arrive"][number].to_owned();
+        }
         let parameters = (0..[0, 0, 1, 1, 2][self.rng.usize(..5)]).map(|_| self.kind()).collect();
         let results = match self.rng.usize(..6) {
+            0 | 1 if self.rich => (0..self.rng.usize(1..=2)).map(|_| self.result_kind()).collect(),
             0 | 1 => vec![self.kind()],
             2 => vec![Kind::Boolean; [1, 2, 2, 2][self.rng.usize(..4)]],
             _ => Vec::new(),
         };
         Signature { name, parameters, results }
+    }
+
+    /// What a result is, where there are numbers.
+    fn result_kind(&mut self) -> Kind {
+        if self.one_in(3) { Kind::Boolean } else { self.data_kind(true) }
+    }
+
+    /// The results as they stand before the name of a procedure.
+    fn written_results(&mut self, results: &[Kind]) -> String {
+        let data = |kind: &Kind| matches!(kind, Kind::Data(_));
+        match results {
+            [] => "void".to_owned(),
+            [Kind::Colour] => "Colour".to_owned(),
+            [Kind::Boolean] if !self.one_in(3) => "bool".to_owned(),
+            [Kind::Boolean] => "bool<1>".to_owned(),
+            [Kind::Data(shape)] => self.shape_name(&self.data.shapes[*shape].clone()),
+            several if several.iter().any(data) => {
+                let names: Vec<_> = several
+                    .iter()
+                    .map(|kind| match kind {
+                        Kind::Data(shape) => self.shape_name(&self.data.shapes[*shape].clone()),
+                        _ => "bool".to_owned(),
+                    })
+                    .collect();
+                format!("({})", names.join(", "))
+            }
+            _ => "bool<2>".to_owned(),
+        }
     }
 
     fn procedure(&mut self, number: usize) {
@@ -144,13 +216,7 @@ impl Writer<'_> {
             let same = self.now.locals.get(index + 1).is_none_or(|next| next.kind == variable.kind);
             head.push(format!("{}{}", variable.name, self.suffix(variable.kind, !same)));
         }
-        let kind = match results[..] {
-            [] => "void",
-            [Kind::Colour] => "Colour",
-            [Kind::Boolean] if !self.one_in(3) => "bool",
-            [_] => "bool<1>",
-            _ => "bool<2>",
-        };
+        let kind = self.written_results(&results);
         let begin = if self.braces() { "{" } else { "begin" };
         self.put(&format!("{kind} {name}({}) {begin}", head.join(", ")));
         self.declarations();
@@ -160,7 +226,11 @@ impl Writer<'_> {
     /// A name of a local variable, which may be that of a shared one.
     fn local_name(&mut self, usual: String) -> String {
         let hidden = self.shared[self.rng.usize(..self.shared.len())].name.clone();
-        let name = if self.one_in(5) { hidden } else { self.name(usual.clone()) };
+        let name = if self.one_in(5) && self.private.as_ref().is_none_or(|(private, _)| *private != hidden) {
+            hidden
+        } else {
+            self.name(usual.clone())
+        };
         if self.now.locals.iter().any(|local| local.name == name) { usual } else { name }
     }
 
@@ -198,8 +268,13 @@ impl Writer<'_> {
     /// Statements and the end of a procedure.
     fn body(&mut self) {
         let empty = self.now.results.is_empty() && self.one_in(15);
+        let owns = self.put_own();
         while self.now.left > 0 && !empty {
             self.statement(2);
+        }
+        if owns {
+            let (not, other) = (self.pick(&["", "!"]), self.known());
+            self.put(&format!("assert({not}own | {other});"));
         }
         self.put_told();
         if !self.now.results.is_empty() {
@@ -209,6 +284,16 @@ impl Writer<'_> {
             self.labels();
         }
         self.end_procedure();
+    }
+
+    /// Mentions the variable that only this procedure mentions, if there is one.
+    fn put_own(&mut self) -> bool {
+        let owns = self.private.as_ref().is_some_and(|(_, owner)| *owner == self.now.number);
+        if owns {
+            let value = self.boolean();
+            self.put(&format!("own := {value};"));
+        }
+        owns
     }
 
     fn end_procedure(&mut self) {
@@ -241,7 +326,10 @@ impl Writer<'_> {
             self.set_all();
         }
         if self.one_in(3) {
+            // A loop would be as if it was written out.
+            self.now.alone = true;
             self.statement(1);
+            self.now.alone = false;
         }
         self.started();
         if self.one_in(2) {
@@ -288,7 +376,8 @@ impl Writer<'_> {
     fn set_all(&mut self) {
         let shared = self.shared.clone();
         let hidden = |name: &str| self.now.locals.iter().any(|local| local.name == name);
-        let shared: Vec<_> = shared.into_iter().filter(|variable| !hidden(&variable.name)).collect();
+        let seen = |name: &str| !hidden(name) && self.may_mention(name);
+        let shared: Vec<_> = shared.into_iter().filter(|variable| seen(&variable.name)).collect();
         if shared.is_empty() {
             return;
         }
@@ -302,6 +391,9 @@ impl Writer<'_> {
     fn started(&mut self) {
         if self.procedures.is_empty() {
             return;
+        }
+        if self.rich && self.one_in(3) {
+            return self.put_starting_loop();
         }
         for _ in 0..[1, 2, 2][self.rng.usize(..3)] {
             let number = self.rng.usize(..self.procedures.len());

@@ -31,6 +31,7 @@ impl Writer<'_> {
             4 => self.section(),
             5..20 => self.simple(),
             20..26 => self.put_if(depth - 1),
+            26..28 if self.rich && !self.now.alone => self.put_for(depth - 1),
             26..29 => self.put_while(depth - 1),
             29..33 if self.braces() => self.atomic(depth - 1),
             33 => self.recursion(),
@@ -39,7 +40,7 @@ impl Writer<'_> {
     }
 
     /// Statements, at times none.
-    fn block(&mut self, depth: usize) {
+    pub(super) fn block(&mut self, depth: usize) {
         if self.one_in(12) {
             return;
         }
@@ -53,6 +54,9 @@ impl Writer<'_> {
 
     /// A statement that has no blocks, or a few that belong together.
     pub(super) fn simple(&mut self) {
+        if self.rich && !self.one_in(3) {
+            return self.data_statement();
+        }
         match self.rng.usize(..24) {
             12 | 18 | 21 if self.sleeping => {
                 let sleep = if self.braces() { "sleep;" } else { "wait;" };
@@ -255,13 +259,23 @@ impl Writer<'_> {
         let arguments = self.arguments(&signature);
         let name = &signature.name;
         if self.braces() {
-            let count = if self.one_in(4) { format!(" * {}", self.rng.usize(1..=2)) } else { String::new() };
+            let count = if self.one_in(4) { self.thread_count() } else { String::new() };
             self.put(&format!("thread {name}({arguments}){count};"));
         } else if self.one_in(2) {
             self.put_async_label();
             self.put(&format!("{name}({arguments});"));
         } else {
             self.put(&format!("start_thread {name}({arguments});"));
+        }
+    }
+
+    /// How many threads are started.
+    fn thread_count(&mut self) -> String {
+        match (self.data.constant, self.rng.usize(..3)) {
+            (Some(2), 0) => " * N".to_owned(),
+            (Some(_), 0) => " * (N - 1)".to_owned(),
+            (Some(2), 1) => " * (N / 2)".to_owned(),
+            _ => format!(" * {}", self.rng.usize(1..=2)),
         }
     }
 
@@ -306,7 +320,7 @@ impl Writer<'_> {
     }
 
     /// A block in braces, or one statement.
-    fn braces_or_one(&mut self, depth: usize) {
+    pub(super) fn braces_or_one(&mut self, depth: usize) {
         if self.one_in(4) {
             self.labels();
             return if self.one_in(6) { self.put(";") } else { self.only() };

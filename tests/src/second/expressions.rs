@@ -3,12 +3,23 @@
 use super::Dialect;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
-use super::tree::{Expression, Operator};
+use super::tree::{Expression, Operator, Part, Place};
 
 /// Operators that bind equally tight, and whether they group to the right.
 pub(super) struct Level(&'static [&'static str], bool);
 
-/// The grammar of Tepui and Getafix, from loose to tight.
+/// The grammar of Tepui, from loose to tight.
+const OWN: &[Level] = &[
+    Level(&["=>"], true),
+    Level(&["|", "||"], false),
+    Level(&["^"], false),
+    Level(&["&", "&&"], false),
+    Level(&["=", "==", "!=", "<", "<=", ">", ">="], false),
+    Level(&["+", "-"], false),
+    Level(&["*", "/", "%"], false),
+];
+
+/// The grammar of Getafix, which is the same without numbers.
 const FIRST: &[Level] = &[
     Level(&["=>"], true),
     Level(&["|", "||"], false),
@@ -28,14 +39,24 @@ const SECOND: &[Level] = &[
 /// The grammar of a dialect, and the other one.
 fn grammars(dialect: Dialect) -> [&'static [Level]; 2] {
     match dialect {
-        Dialect::Tepui | Dialect::Getafix => [FIRST, SECOND],
+        Dialect::Tepui => [OWN, SECOND],
+        Dialect::Getafix => [FIRST, SECOND],
         Dialect::Satabs | Dialect::Boppo => [SECOND, FIRST],
     }
 }
 
-/// The operator of a sign, and the sign without synonyms.
+/// The operator of a sign, and the sign that stands for all of its level, or for its synonyms.
 fn operator(sign: &str) -> (Operator, &'static str) {
     match sign {
+        "<" => (Operator::Less, "<"),
+        "<=" => (Operator::AtMost, "<"),
+        ">" => (Operator::Greater, "<"),
+        ">=" => (Operator::AtLeast, "<"),
+        "+" => (Operator::Plus, "+"),
+        "-" => (Operator::Minus, "+"),
+        "*" => (Operator::Times, "*"),
+        "/" => (Operator::Divide, "*"),
+        "%" => (Operator::Modulo, "*"),
         "&" | "&&" => (Operator::And, "&"),
         "|" | "||" => (Operator::Or, "|"),
         "^" => (Operator::Xor, "^"),
@@ -51,11 +72,14 @@ impl Parser {
         let start = self.place;
         let [own, other] = grammars(self.dialect);
         let expression = self.choice(own)?;
+        if self.dialect.braces() {
+            return Ok(expression);
+        }
         let end = std::mem::replace(&mut self.place, start);
         self.quiet = true;
         let elsewhere = self.choice(other);
         self.quiet = false;
-        self.ambiguous |= !self.dialect.braces() && elsewhere.as_ref() != Ok(&expression);
+        self.ambiguous |= elsewhere.as_ref() != Ok(&expression);
         self.place = end;
         Ok(expression)
     }
@@ -121,11 +145,11 @@ impl Parser {
                 _ => return Ok(left),
             };
             let (operator, plain) = operator(sign);
-            self.count(sign);
+            self.count(if sign == "*" { "product" } else { sign });
             self.neighbour(plain);
             self.place += 1;
             let other = self.level(if *right { levels } else { tighter }, all)?;
-            left = Expression::Binary(operator, Box::new(left), Box::new(other));
+            left = Expression::binary(operator, left, other);
         }
     }
 
@@ -155,17 +179,73 @@ impl Parser {
                 self.count("*");
                 Ok(Expression::Any)
             }
+            Token::Sign("-") if self.dialect.braces() => {
+                self.count("- before an operand");
+                self.operator = Some("minus");
+                Ok(Expression::Negative(Box::new(self.operand(levels)?)))
+            }
             Token::Sign("'") => {
                 self.count("'x");
-                Ok(Expression::New(self.name()?))
+                let place = self.counted_place(levels)?;
+                if !place.parts.is_empty() {
+                    self.count("'a[i]");
+                }
+                Ok(Expression::New(place))
             }
-            Token::Number(number) if number == "0" || number == "1" => {
-                self.count(&format!("constant {number}"));
-                Ok(Expression::Constant(number == "1"))
-            }
+            Token::Number(number) => self.number_operand(&number),
             Token::Word(word) => self.word_operand(&word, levels),
             _ => self.error("an expression"),
         }
+    }
+
+    fn number_operand(&mut self, number: &str) -> Parsed<Expression> {
+        let bit = number == "0" || number == "1";
+        self.count(&if bit { format!("constant {number}") } else { "number".to_owned() });
+        match self.dialect.braces() {
+            true => match number.parse() {
+                Ok(number) if number <= 1 << 31 => Ok(Expression::Number(number)),
+                _ => Err(format!("{number} is too much")),
+            },
+            false if bit => Ok(Expression::Truth(number == "1")),
+            false => self.error("an expression"),
+        }
+    }
+
+    /// A place.
+    pub(super) fn target(&mut self) -> Parsed<Place> {
+        let [own, _] = grammars(self.dialect);
+        self.place_within(own)
+    }
+
+    /// A place in an expression; what it looks like is counted.
+    fn counted_place(&mut self, levels: &'static [Level]) -> Parsed<Place> {
+        let place = self.place_within(levels)?;
+        match place.parts[..] {
+            [] => self.count("variable"),
+            [Part::Element(_)] => self.count("element"),
+            [Part::Field(_)] => self.count("field"),
+            [Part::Element(_), Part::Element(_)] => self.count("element of an element"),
+            [Part::Element(_), Part::Field(_), ..] => self.count("field of an element"),
+            [Part::Field(_), Part::Element(_), ..] => self.count("element of a field"),
+            [Part::Field(_), Part::Field(_), ..] => self.count("field of a field"),
+            [Part::Element(_), Part::Element(_), ..] => {}
+        }
+        Ok(place)
+    }
+
+    fn place_within(&mut self, levels: &'static [Level]) -> Parsed<Place> {
+        let mut place = Place::whole(&self.name()?);
+        while self.dialect.braces() {
+            if self.takes("[") {
+                place.parts.push(Part::Element(self.choice(levels)?));
+                self.expect("]")?;
+            } else if self.takes(".") {
+                place.parts.push(Part::Field(self.name()?));
+            } else {
+                break;
+            }
+        }
+        Ok(place)
     }
 
     fn word_operand(&mut self, word: &str, levels: &'static [Level]) -> Parsed<Expression> {
@@ -173,11 +253,11 @@ impl Parser {
         match word {
             "true" | "false" => {
                 self.count(&format!("constant {word}"));
-                Ok(Expression::Constant(word == "true"))
+                Ok(Expression::Truth(word == "true"))
             }
             "T" | "F" if words => {
                 self.count(&format!("constant {word}"));
-                Ok(Expression::Constant(word == "T"))
+                Ok(Expression::Truth(word == "T"))
             }
             "schoose" => {
                 self.count("schoose");
@@ -190,8 +270,7 @@ impl Parser {
             }
             _ => {
                 self.place -= 1;
-                self.count("variable");
-                Ok(Expression::Name(self.name()?))
+                Ok(Expression::Old(self.counted_place(levels)?))
             }
         }
     }

@@ -19,9 +19,9 @@ pub(super) struct Lexed {
 }
 
 /// All signs; the longer ones first, so that none hides another one.
-const SIGNS: [&str; 25] = [
-    ":=", "!=", "==", "=>", "&&", "||", "(", ")", "{", "}", "[", "]", "<", ">", ";", ",", ":", "?", "!", "=", "&", "|",
-    "^", "*", "'",
+const SIGNS: [&str; 33] = [
+    ":=", "!=", "==", "=>", "&&", "||", "<=", ">=", "..", "(", ")", "{", "}", "[", "]", "<", ">", ";", ",", ":", "?",
+    "!", "=", "&", "|", "^", "*", "'", ".", "+", "-", "/", "%",
 ];
 
 pub(super) fn lex(text: &str) -> Result<Lexed, String> {

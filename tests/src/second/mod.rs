@@ -1,18 +1,26 @@
 //! A second reading of Boolean programs: its own lexer, parser, name resolution and explorer.
 //!
-//! It is written from the book's pages on programs, what they do, and their dialects, and from nothing else, so that it
-//! does not share the mistakes of the reader, the compiler and the interpreter that it is compared with. Where those
-//! keep lists of statements, this keeps the tree: a thread's position is a path in the tree of its procedure.
+//! It is written from the book's pages on programs, what they do, their data and their dialects, and from nothing
+//! else, so that it does not share the mistakes of the reader, the compiler and the interpreter that it is compared
+//! with. Where those keep lists of statements, this keeps the tree: a thread's position is a path in the tree of its
+//! procedure. A variable has a tree of values: arrays and records are kept as they are.
 
+mod declarations;
+mod definitions;
 mod explore;
 mod expressions;
+mod kinds;
 mod lexer;
+mod operations;
 mod parser;
 mod position;
 mod productions;
 mod program;
 mod resolve;
 mod statements;
+mod stepper;
+mod steps;
+mod terms;
 mod tree;
 mod values;
 
@@ -58,7 +66,10 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Reading, String> {
     let lexed = lexer::lex(text)?;
     let mut parser = parser::Parser::new(lexed, dialect);
     let tree = parser.program()?;
-    let (productions, ambiguous) = parser.counted();
-    let program = resolve::resolve(&tree, dialect)?;
+    let (mut productions, ambiguous) = parser.counted();
+    let (program, counts) = resolve::resolve(&tree, dialect)?;
+    for production in counts.into_iter().filter(|_| dialect.braces()) {
+        *productions.entry(format!("{}: {production}", productions::family(dialect))).or_default() += 1;
+    }
     Ok(Reading { program, productions, ambiguous })
 }

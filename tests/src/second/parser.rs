@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use super::Dialect;
 use super::lexer::{Lexed, Token};
 use super::productions::family;
-use super::tree::{Expression, Initial, Kind, Procedure, Tree, Variable};
+use super::tree::{Kind, Procedure, Tree};
 
 pub(super) type Parsed<T> = Result<T, String>;
 
 /// Words that cannot be names in Tepui's dialect.
 const BRACES: &str = "decl enum lock void bool if else while goto skip assert assume wait unlock atomic atomic_begin \
-     atomic_end sleep broadcast thread exit dead return enforce constrain schoose true false";
+     atomic_end sleep broadcast thread exit dead return enforce constrain schoose true false const kind record for in \
+     semaphore barrier condition signal int";
+
+/// Words that mean something before a bracket, unless there is a procedure that is called so.
+pub(super) const OPERATIONS: [&str; 5] = ["cas", "fetch_add", "acquire", "release", "arrive"];
 
 /// Words that cannot be names in the others.
 const WORDS: &str = "decl void bool begin end if then else elsif fi while do od goto skip assert assume wait broadcast \
@@ -28,14 +32,21 @@ pub(super) struct Parser {
     /// The operator before, at the same level of brackets.
     pub(super) operator: Option<&'static str>,
     /// Whether there was a colon and a kind after the last variable.
-    kind_before: bool,
+    pub(super) kind_before: bool,
     /// The enumerations that stand in declarations.
-    unnamed: Vec<(String, Vec<String>)>,
+    pub(super) unnamed: Vec<(String, Vec<String>)>,
+    /// The words for operations that are names of procedures here.
+    pub(super) redefined: Vec<&'static str>,
+    /// The names of records and of other kinds that are not enumerations, with what they are called in counts.
+    pub(super) sorts: BTreeMap<String, &'static str>,
+    /// How many statements there were.
+    pub(super) statement_count: usize,
 }
 
 impl Parser {
     pub(super) fn new(lexed: Lexed, dialect: Dialect) -> Self {
         let (counts, tokens) = (BTreeMap::new(), lexed.tokens);
+        let redefined = if dialect.braces() { redefined(&tokens) } else { Vec::new() };
         let mut parser = Self {
             tokens,
             place: 0,
@@ -46,6 +57,9 @@ impl Parser {
             operator: None,
             kind_before: false,
             unnamed: Vec::new(),
+            redefined,
+            sorts: BTreeMap::new(),
+            statement_count: 0,
         };
         (0..lexed.line_comments).for_each(|_| parser.count("line comment"));
         (0..lexed.block_comments).for_each(|_| parser.count("block comment"));
@@ -125,11 +139,9 @@ impl Parser {
     pub(super) fn program(&mut self) -> Parsed<Tree> {
         let mut tree = Tree::default();
         while *self.token() != Token::End {
-            if self.sees("decl") || self.declares_lock() {
+            if self.sees("decl") {
                 tree.shared.extend(self.declaration("shared")?);
-            } else if self.dialect.braces() && self.takes("enum") {
-                tree.enumerations.push(self.enumeration()?);
-            } else {
+            } else if !self.dialect.braces() || !self.definition(&mut tree)? {
                 tree.procedures.push(self.procedure()?);
             }
         }
@@ -187,122 +199,15 @@ impl Parser {
         }
     }
 
-    /// Whether a declaration `lock l;` comes next, not a statement `lock(l);`.
-    fn declares_lock(&self) -> bool {
-        self.dialect.braces() && self.sees("lock") && *self.second() != Token::Sign("(")
-    }
-
-    fn declaration(&mut self, place: &str) -> Parsed<Vec<Variable>> {
-        let lock = !self.takes("decl");
-        if lock {
-            self.expect("lock")?;
-            self.count("lock declaration");
-        }
-        // A group ends with a colon and its kind: a value is for the last group.
-        let (mut variables, mut group) = (Vec::<Variable>::new(), 0);
-        loop {
-            variables.push(self.variable(place)?);
-            let colon = self.kind_before;
-            if colon && variables.len() > group + 1 {
-                self.count("a kind for several variables");
-                let kind = variables[variables.len() - 1].kind.clone();
-                variables[group..].iter_mut().for_each(|variable| variable.kind = kind.clone());
-            }
-            if !self.takes(",") {
-                break;
-            }
-            group = if colon { variables.len() } else { group };
-        }
-        let several = if variables.len() > 1 { " of several" } else { "" };
-        if !lock {
-            self.count(&format!("{place} declaration{several}"));
-        }
-        if self.takes(":=") {
-            if group > 0 {
-                self.count("a value for the last group");
-            }
-            let values = self.expressions()?;
-            self.initial(&mut variables[group..], &values)?;
-        }
-        self.expect(";")?;
-        Ok(variables)
-    }
-
-    /// Gives variables the values that are written after them.
-    fn initial(&mut self, variables: &mut [Variable], values: &[Expression]) -> Parsed<()> {
-        match (variables.len(), values.len()) {
-            (1, 1) => self.count("one value for one variable"),
-            (_, 1) => self.count("one value for several variables"),
-            (wanted, given) if wanted == given => self.count("a value for each of several variables"),
-            _ => return self.error("a value for each variable"),
-        }
-        for (index, variable) in variables.iter_mut().enumerate() {
-            let value = &values[if values.len() == 1 { 0 } else { index }];
-            match (value, &variable.kind) {
-                (Expression::Any, _) => self.count("any value at first"),
-                (_, Kind::Enumeration(_)) => self.count("value of an enumeration at first"),
-                _ => {}
-            }
-            variable.initial = Initial::Value(value.clone());
-        }
-        Ok(())
-    }
-
-    /// A name, with an enumeration or without.
-    fn variable(&mut self, place: &str) -> Parsed<Variable> {
-        let name = self.name()?;
-        let colon = self.dialect.braces() && self.takes(":");
-        self.kind_before = colon;
-        let kind = match colon {
-            true if self.takes("bool") => {
-                self.count("`: bool`");
-                Kind::Boolean
-            }
-            true if place != "parameter" && self.takes("enum") => {
-                self.count("enumeration in a declaration");
-                // No name has a space.
-                let kind = format!("enum {}", self.unnamed.len());
-                let values = self.values()?;
-                self.unnamed.push((kind.clone(), values));
-                Kind::Enumeration(kind)
-            }
-            true => {
-                self.count(&format!(
-                    "{place}{} of an enumeration",
-                    if place == "parameter" { "" } else { " variable" }
-                ));
-                Kind::Enumeration(self.name()?)
-            }
-            false => Kind::Boolean,
-        };
-        Ok(Variable { name, kind, initial: Initial::Unsaid })
-    }
-
-    fn enumeration(&mut self) -> Parsed<(String, Vec<String>)> {
-        self.count("enumeration");
-        Ok((self.name()?, self.values()?))
-    }
-
-    /// The values of an enumeration.
-    fn values(&mut self) -> Parsed<Vec<String>> {
-        self.expect("{")?;
-        let mut values = vec![self.name()?];
-        while self.takes(",") {
-            values.push(self.name()?);
-        }
-        self.expect("}")?;
-        Ok(values)
-    }
-
     fn procedure(&mut self) -> Parsed<Procedure> {
         let results = self.results()?;
-        let name = self.name()?;
+        let name = self.procedure_name()?;
         self.expect("(")?;
         let mut parameters = Vec::new();
         if !self.sees(")") {
-            parameters.push(self.variable("parameter")?);
+            parameters.push(self.variable("parameter", &Kind::Boolean)?);
             while self.takes(",") {
-                parameters.push(self.variable("parameter")?);
+                parameters.push(self.variable("parameter", &Kind::Boolean)?);
             }
         }
         self.expect(")")?;
@@ -331,25 +236,15 @@ impl Parser {
         Ok(Procedure { name, results, parameters, locals, enforced, body })
     }
 
-    /// What a procedure returns.
-    fn results(&mut self) -> Parsed<Vec<Kind>> {
-        if self.takes("void") {
-            self.count("no result");
-            return Ok(Vec::new());
+    fn procedure_name(&mut self) -> Parsed<String> {
+        let name = self.name()?;
+        if self.dialect.braces() && ["range", "index", "never"].contains(&name.as_str()) {
+            return Err(format!("line {}: no procedure may be called {name}", self.line()));
         }
-        if !self.takes("bool") {
-            let kind = Kind::Enumeration(self.name()?);
-            self.count("result of an enumeration");
-            return Ok(vec![kind]);
+        if self.redefined.contains(&name.as_str()) {
+            self.count("a procedure called like an operation");
         }
-        if !self.takes("<") {
-            self.count("one result");
-            return Ok(vec![Kind::Boolean]);
-        }
-        self.count("bool<n>");
-        let count = self.number()?;
-        self.expect(">")?;
-        Ok(vec![Kind::Boolean; count])
+        Ok(name)
     }
 
     pub(super) fn number(&mut self) -> Parsed<usize> {
@@ -357,4 +252,23 @@ impl Parser {
         self.place += 1;
         number.parse().map_err(|_| format!("{number} is too much"))
     }
+}
+
+/// The words for operations that are names of procedures: outside of braces a name before a bracket is one, unless it
+/// is that of a barrier.
+fn redefined(tokens: &[(Token, usize)]) -> Vec<&'static str> {
+    let (mut depth, mut barrier, mut found) = (0_usize, false, Vec::new());
+    for pair in tokens.windows(2) {
+        match (&pair[0].0, &pair[1].0) {
+            (Token::Sign("{"), _) => depth += 1,
+            (Token::Sign("}"), _) => depth = depth.saturating_sub(1),
+            (Token::Sign(";"), _) => barrier = false,
+            (Token::Word(word), _) if word == "barrier" => barrier = true,
+            (Token::Word(word), Token::Sign("(")) if depth == 0 && !barrier => {
+                found.extend(OPERATIONS.iter().find(|operation| *operation == word));
+            }
+            _ => {}
+        }
+    }
+    found
 }

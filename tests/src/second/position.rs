@@ -27,10 +27,18 @@ pub(super) fn in_atomic(body: &Block, path: &[u16]) -> bool {
 
 /// The paths of the atomic blocks that a path leads into, with the number of the block.
 pub(super) fn atomic_blocks<'a>(body: &'a Block, path: &'a [u16]) -> impl Iterator<Item = &'a [u16]> {
+    blocks_of(body, path, |step| matches!(step, Step::Atomic(_)))
+}
+
+/// The same, for the bodies of loops over values.
+pub(super) fn loops<'a>(body: &'a Block, path: &'a [u16]) -> impl Iterator<Item = &'a [u16]> {
+    blocks_of(body, path, |step| matches!(step, Step::For(..)))
+}
+
+fn blocks_of<'a>(body: &'a Block, path: &'a [u16], wanted: fn(&Step) -> bool) -> impl Iterator<Item = &'a [u16]> {
     let ancestors = (1..path.len()).step_by(2);
-    let atomic =
-        |end: &usize| statement(body, &path[..*end]).is_some_and(|statement| matches!(statement.step, Step::Atomic(_)));
-    ancestors.filter(atomic).map(|end| &path[..=end])
+    let of = move |end: &usize| statement(body, &path[..*end]).is_some_and(|statement| wanted(&statement.step));
+    ancestors.filter(of).map(|end| &path[..=end])
 }
 
 /// Whether a statement is an atomic block that can be entered: an empty one is a statement that does nothing.
@@ -38,9 +46,16 @@ fn begins(statement: &Statement) -> bool {
     matches!(&statement.step, Step::Atomic(block) if !block.statements.is_empty())
 }
 
-/// Lets control go on to where there is something to execute: out of blocks that are at their end. An atomic block is
-/// not entered. Returns the labels that are reached, which includes those of all blocks that begin there and of the first
-/// statement in them.
+/// The loop over values at whose end a path is, if it is at one: to go on there is a step.
+pub(super) fn round<'a>(body: &'a Block, path: &[u16]) -> Option<&'a Statement> {
+    let ends = statement(body, path).is_none() && path.len() > 1;
+    let around = if ends { statement(body, &path[..path.len() - 2]) } else { None };
+    around.filter(|around| matches!(around.step, Step::For(..)))
+}
+
+/// Lets control go on to where there is something to execute: out of blocks that are at their end, but not out of a
+/// loop over values, where that is a step. An atomic block is not entered. Returns the labels that are reached, which
+/// includes those of all blocks that begin there and of the first statement in them.
 pub(super) fn settle(body: &Block, path: &mut Path) -> Vec<String> {
     let mut labels = Vec::new();
     loop {
@@ -56,7 +71,7 @@ pub(super) fn settle(body: &Block, path: &mut Path) -> Vec<String> {
             return labels;
         }
         labels.extend(block.last.iter().cloned());
-        if path.len() == 1 {
+        if path.len() == 1 || round(body, path).is_some() {
             return labels;
         }
         path.truncate(path.len() - 2);
@@ -94,6 +109,13 @@ pub(super) fn gets_to_end(body: &Block) -> bool {
         if !seen.insert(path.clone()) {
             continue;
         }
+        if round(body, &path).is_some() {
+            path.truncate(path.len() - 2);
+            open.push([path.as_slice(), &[0, 0]].concat());
+            advance_index(&mut path);
+            open.push(path);
+            continue;
+        }
         let Some(statement) = statement(body, &path) else { return true };
         let into = |branch: u16| [path.as_slice(), &[branch, 0]].concat();
         let mut after = path.clone();
@@ -104,6 +126,7 @@ pub(super) fn gets_to_end(body: &Block) -> bool {
             Step::StartAt(target) => open.extend([target.clone(), after]),
             Step::If(..) => open.extend([into(0), into(1)]),
             Step::While(..) => open.extend([into(0), after]),
+            Step::For(_, values, _) if !values.is_empty() => open.push(into(0)),
             Step::Atomic(_) if begins(statement) => open.push(into(0)),
             _ => open.push(after),
         }

@@ -116,6 +116,91 @@ pub const PRODUCTIONS: &[(&str, Where)] = &[
     ("init ends its thread", Getafix),
     ("a thread with parameters", Getafix),
     ("a procedure that nobody calls", Main),
+    ("const", Braces),
+    ("const that is computed", Braces),
+    ("kind", Braces),
+    ("record", Braces),
+    ("several fields at once", Braces),
+    ("field without a kind", Braces),
+    ("semaphore declaration", Braces),
+    ("barrier declaration", Braces),
+    ("condition declaration", Braces),
+    ("variables after a value", Braces),
+    ("any number at first", Braces),
+    ("any record at first", Braces),
+    ("one value for all elements", Braces),
+    ("list of values", Braces),
+    ("list of lists of values", Braces),
+    ("shared array", Braces),
+    ("local array", Braces),
+    ("parameter array", Braces),
+    ("field array", Braces),
+    ("lock array", Braces),
+    ("semaphore array", Braces),
+    ("barrier array", Braces),
+    ("condition array", Braces),
+    ("array of two dimensions", Braces),
+    ("index with a name", Braces),
+    ("index of a range", Braces),
+    ("shared variable of a range", Braces),
+    ("local variable of a range", Braces),
+    ("parameter of a range", Braces),
+    ("field of a range", Braces),
+    ("shared variable of a record", Braces),
+    ("local variable of a record", Braces),
+    ("parameter of a record", Braces),
+    ("field of a record", Braces),
+    ("field of an enumeration", Braces),
+    ("array of records", Braces),
+    ("range with constants", Braces),
+    ("results in brackets", Braces),
+    ("result of a range", Braces),
+    ("result of a record", Braces),
+    ("a procedure called like an operation", Braces),
+    ("number", Braces),
+    ("- before an operand", Braces),
+    ("element", Braces),
+    ("field", Braces),
+    ("element of an element", Braces),
+    ("field of an element", Braces),
+    ("element of a field", Braces),
+    ("field of a field", Braces),
+    ("'a[i]", Braces),
+    ("product", Braces),
+    ("+", Braces),
+    ("-", Braces),
+    ("/", Braces),
+    ("%", Braces),
+    ("<", Braces),
+    ("<=", Braces),
+    (">", Braces),
+    (">=", Braces),
+    ("an element as a target", Braces),
+    ("a field as a target", Braces),
+    ("lock of an array", Braces),
+    ("condition of an array", Braces),
+    ("for without braces", Braces),
+    ("for over nothing", Braces),
+    ("start of as many as a name says", Braces),
+    ("start of as many as an expression says", Braces),
+    ("a constant in an expression", Braces),
+    ("any value of an array", Braces),
+    ("any value of a record", Braces),
+    ("any number", Braces),
+    ("choice between arrays", Braces),
+    ("choice between records", Braces),
+    ("comparison of arrays", Braces),
+    ("comparison of records", Braces),
+    ("index of an enumeration", Braces),
+    ("index in doubt", Braces),
+    ("range in doubt", Braces),
+    ("assignment of an array", Braces),
+    ("assignment of a record", Braces),
+    ("cas of an array", Braces),
+    ("cas of a record", Braces),
+    ("return of a record", Braces),
+    ("argument that is an array", Braces),
+    ("argument that is a record", Braces),
 ];
 
 /// The statements.
@@ -149,6 +234,19 @@ const STATEMENTS: &[(&str, Where)] = &[
     ("exit", Everywhere),
     ("dead", Everywhere),
     ("dead with several", Everywhere),
+    ("for over numbers", Braces),
+    ("for over an enumeration", Braces),
+    ("for over a kind", Braces),
+    ("cas", Braces),
+    ("cas with a result", Braces),
+    ("fetch_add", Braces),
+    ("fetch_add with a result", Braces),
+    ("acquire", Braces),
+    ("release", Braces),
+    ("arrive", Braces),
+    ("wait on a condition", Braces),
+    ("signal", Braces),
+    ("broadcast on a condition", Braces),
 ];
 
 /// Operators that may stand left of another one: `:` is the end of `c ? a : b`.
@@ -156,6 +254,23 @@ const LEFT: [&str; 8] = ["&", "|", "^", "=", "!=", "=>", ":", "!"];
 
 /// Operators that may stand right of another one.
 const RIGHT: [&str; 7] = ["&", "|", "^", "=", "!=", "=>", "?"];
+
+/// Operators on numbers: one for each level, and the sign before a number.
+const OF_NUMBERS: [&str; 4] = ["<", "+", "*", "minus"];
+
+/// Neighbours of which at least one is about numbers. What follows `=` and `<` on their own level is no number.
+fn pairs_of_numbers() -> impl Iterator<Item = String> {
+    let numbers = |left: &'static str| {
+        let right: &[&str] = match left {
+            "!" => &[],
+            "=" | "!=" | "<" => &["+", "*"],
+            _ => &["<", "+", "*"],
+        };
+        right.iter().map(move |right| format!("{left} before {right}"))
+    };
+    let others = |left: &'static str| RIGHT.iter().map(move |right| format!("{left} before {right}"));
+    LEFT.into_iter().chain(OF_NUMBERS).flat_map(numbers).chain(OF_NUMBERS.into_iter().flat_map(others))
+}
 
 /// The families of dialects that are counted apart.
 const FAMILIES: [&str; 3] = ["tepui", "begin-end", "getafix"];
@@ -186,5 +301,6 @@ fn of_family(family: &'static str) -> Vec<String> {
     let statements = STATEMENTS.iter().filter(|(_, place)| belongs(*place));
     let statements = statements.flat_map(|(name, _)| [(*name).to_owned(), format!("label on {name}")]);
     let pairs = LEFT.iter().flat_map(|left| RIGHT.iter().map(move |right| format!("{left} before {right}")));
-    plain.chain(statements).chain(pairs).map(|name| format!("{family}: {name}")).collect()
+    let numbers = pairs_of_numbers().filter(|_| belongs(Braces));
+    plain.chain(statements).chain(pairs).chain(numbers).map(|name| format!("{family}: {name}")).collect()
 }

@@ -1,8 +1,9 @@
 //! A program whose names have been looked up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::Operator;
+use super::kinds::{Kind, Value};
+use super::tree::{Operation, Operator};
 
 /// Where a statement is: the number of a statement of the body, the number of one of its blocks, the number of a
 /// statement of that, and so on. The last number may be that of no statement: that is the end of the block.
@@ -15,18 +16,31 @@ pub(super) enum Slot {
     Local(usize),
 }
 
-/// A set of values: bit `n` stands for the value `n`.
-pub(super) type Set = u32;
+/// A variable, or a part of one, and what it takes.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) slot: Slot,
+    pub(super) parts: Vec<Part>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Field(usize),
+    /// The index, and how many elements there are.
+    Element(Term, usize),
+}
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub(super) enum Term {
-    Constant(u8),
-    Old(Slot),
-    New(Slot),
+    Constant(Value),
+    Old(Place),
+    New(Place),
     /// Any of these.
-    Any(Set),
+    Any(Vec<Value>),
     Not(Box<Term>),
+    Negative(Box<Term>),
     Binary(Operator, Box<Term>, Box<Term>),
     Choice(Box<[Term; 3]>),
     Schoose(Box<[Term; 2]>),
@@ -41,32 +55,46 @@ pub(super) struct Block {
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     pub(super) labels: Vec<String>,
+    /// The number in the order of the text, by which it is known what it violates.
+    pub(super) number: usize,
     pub(super) step: Step,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Change {
-        targets: Vec<Slot>,
+        targets: Vec<Place>,
         values: Vec<Term>,
         constraint: Option<Term>,
     },
+    Operate {
+        operation: Operation,
+        target: Option<Place>,
+        place: Place,
+        operands: Vec<Term>,
+    },
     Call {
-        targets: Vec<Option<Slot>>,
+        targets: Vec<Option<Place>>,
         callee: usize,
         arguments: Vec<Term>,
     },
     Return(Vec<Term>),
     If(Term, Box<[Block; 2]>),
     While(Term, Block),
+    /// The number of the local variable, and the values that it takes.
+    For(usize, Vec<Value>, Block),
     Goto(Vec<Path>),
     /// With the name of the property.
     Assert(Term, String),
     Atomic(Block),
     AtomicBegin,
     AtomicEnd,
-    Sleep,
-    Broadcast,
+    /// On what, and the lock that becomes 0.
+    Sleep(Option<(Place, Place)>),
+    /// All threads that sleep on it.
+    Broadcast(Option<Place>),
+    /// One of them.
+    Signal(Place),
     Start {
         callee: usize,
         arguments: Vec<Term>,
@@ -81,7 +109,7 @@ impl Step {
     pub(super) fn blocks(&self) -> &[Block] {
         match self {
             Self::If(_, blocks) => blocks.as_slice(),
-            Self::While(_, block) | Self::Atomic(block) => std::slice::from_ref(block),
+            Self::While(_, block) | Self::Atomic(block) | Self::For(_, _, block) => std::slice::from_ref(block),
             _ => &[],
         }
     }
@@ -89,21 +117,28 @@ impl Step {
 
 #[derive(Clone, Debug)]
 pub(super) struct Procedure {
-    pub(super) parameters: usize,
-    /// What each parameter and each other local variable may be at first. Parameters of a call have the values of
-    /// its arguments instead.
-    pub(super) locals: Vec<Set>,
-    /// What each result can be.
-    pub(super) results: Vec<Set>,
+    /// What the parameters take.
+    pub(super) parameters: Vec<Kind>,
+    /// What each other local variable may be at first.
+    pub(super) locals: Vec<Vec<Value>>,
+    /// What each result can be, if nobody says.
+    pub(super) results: Vec<Kind>,
     pub(super) enforced: Vec<Term>,
     pub(super) body: Block,
+}
+
+/// What a statement can violate beside an assertion: the names of the properties, if there are any.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Doubts {
+    pub(super) range: Option<String>,
+    pub(super) index: Option<String>,
 }
 
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// What each shared variable may be at first.
-    pub(super) shared: Vec<Set>,
+    pub(super) shared: Vec<Vec<Value>>,
     pub(super) procedures: Vec<Procedure>,
     /// The procedures that run at first, each as a thread.
     pub(super) first: Vec<usize>,
@@ -111,11 +146,14 @@ pub struct Program {
     pub(super) then: Vec<usize>,
     /// Whether the first procedure is called, so that what it enforces must hold when it begins.
     pub(super) begins_with_a_call: bool,
+    /// What statements can violate, by their numbers.
+    pub(super) doubts: BTreeMap<usize, Doubts>,
     pub(super) properties: Vec<String>,
 }
 
 impl Program {
-    /// The names of the assertions, in the order of the text.
+    /// The names of the properties: of the assertions, in the order of the text; then those of ranges, and those of
+    /// indices, where they are in doubt.
     pub fn properties(&self) -> &[String] {
         &self.properties
     }

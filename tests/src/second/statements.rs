@@ -1,15 +1,26 @@
 //! Statements and blocks.
 
 use super::lexer::Token;
+use super::operations::lock_of;
 use super::parser::{Parsed, Parser};
-use super::tree::{Action, Block, Expression, Statement};
+use super::tree::{Action, Block, Expression, Place, Statement};
 
 /// A statement and what its production is called.
-type Named = Parsed<(Action, &'static str)>;
+pub(super) type Named = Parsed<(Action, &'static str)>;
 
 /// A statement that changes nothing, unless there is a constraint.
-fn change(targets: Vec<String>, values: Vec<Expression>, constraint: Option<Expression>) -> Action {
+pub(super) fn change(targets: Vec<Place>, values: Vec<Expression>, constraint: Option<Expression>) -> Action {
     Action::Change { targets, values, constraint }
+}
+
+/// The second step of a statement that takes two.
+fn second_step(statement: &Statement) -> Option<Statement> {
+    let action = match &statement.action {
+        Action::Sleep(Some((_, lock))) => lock_of(lock),
+        Action::Arrive(barrier) => Action::Pass(barrier.clone()),
+        _ => return None,
+    };
+    Some(Statement { labels: Vec::new(), action, ..statement.clone() })
 }
 
 impl Parser {
@@ -32,16 +43,22 @@ impl Parser {
             self.count("empty statement");
             if !labels.is_empty() {
                 self.count("label on empty statement");
-                block.statements.push(Statement {
-                    labels,
-                    line: self.line(),
-                    action: change(Vec::new(), Vec::new(), None),
-                });
+                let (line, number) = (self.line(), self.next_number());
+                block.statements.push(Statement { labels, line, number, action: change(Vec::new(), Vec::new(), None) });
             }
             return Ok(());
         }
-        block.statements.push(self.statement(labels)?);
+        let statement = self.statement(labels)?;
+        let second = second_step(&statement);
+        block.statements.push(statement);
+        block.statements.extend(second);
         Ok(())
+    }
+
+    /// The number of a statement that begins here.
+    fn next_number(&mut self) -> usize {
+        self.statement_count += 1;
+        self.statement_count
     }
 
     fn ends_block(&self) -> bool {
@@ -82,21 +99,22 @@ impl Parser {
     }
 
     fn statement(&mut self, labels: Vec<String>) -> Parsed<Statement> {
-        let line = self.line();
+        let (line, number) = (self.line(), self.next_number());
         let (mut action, mut name) = self.action()?;
         if let Action::Call { targets, callee, arguments } = &action
             && !self.dialect.braces()
             && targets.is_empty()
             && labels.iter().any(|label| label.starts_with("ASYNC_"))
         {
-            action = Action::Start { callee: callee.clone(), arguments: arguments.clone(), count: 1 };
+            action =
+                Action::Start { callee: callee.clone(), arguments: arguments.clone(), count: Expression::Number(1) };
             name = "ASYNC call";
         }
         self.count(name);
         if !labels.is_empty() {
             self.count(&format!("label on {name}"));
         }
-        Ok(Statement { labels, line, action })
+        Ok(Statement { labels, line, number, action })
     }
 
     fn action(&mut self) -> Named {
@@ -109,6 +127,7 @@ impl Parser {
         let (action, name) = match word.as_str() {
             "if" | "while" => return self.branching(&word),
             "atomic" if self.dialect.braces() => return self.atomic(),
+            "for" if self.dialect.braces() => return self.for_loop(),
             _ if self.is_name(&word) => self.assignment()?,
             _ => {
                 self.place += 1;
@@ -135,7 +154,8 @@ impl Parser {
             ("return", _) => self.returning(),
             ("goto", _) => self.goto(),
             ("assert", _) => self.assertion(),
-            ("wait", false) => Ok((Action::Sleep, "sleep")),
+            ("wait", false) => Ok((Action::Sleep(None), "sleep")),
+            ("wait", true) if self.sees_sleep() => self.sleep_on(),
             ("assume" | "wait", _) => {
                 let condition = self.condition()?;
                 let name = if word == "wait" { "wait for a condition" } else { "assume" };
@@ -144,15 +164,13 @@ impl Parser {
             ("lock" | "unlock", true) => self.locking(word == "lock"),
             ("atomic_begin", _) => Ok((Action::AtomicBegin, "atomic_begin")),
             ("atomic_end", _) => Ok((Action::AtomicEnd, "atomic_end")),
-            ("sleep", true) => Ok((Action::Sleep, "sleep")),
-            ("broadcast", _) => Ok((Action::Broadcast, "broadcast")),
+            ("sleep", true) => Ok((Action::Sleep(None), "sleep")),
+            ("broadcast" | "signal", true) => self.waking(word),
+            ("broadcast", false) => Ok((Action::Broadcast(None), "broadcast")),
             ("thread", true) | ("start_thread", false) => self.start(),
             ("exit", true) | ("end_thread", false) => Ok((Action::Exit, "exit")),
             ("dead", _) => {
-                let mut targets = vec![self.name()?];
-                while self.takes(",") {
-                    targets.push(self.name()?);
-                }
+                let targets = self.targets()?;
                 let (values, several) = (vec![Expression::Any; targets.len()], targets.len() > 1);
                 Ok((change(targets, values, None), if several { "dead with several" } else { "dead" }))
             }
@@ -198,15 +216,6 @@ impl Parser {
         Ok((Action::Assert(condition, None), "assert"))
     }
 
-    fn locking(&mut self, lock: bool) -> Named {
-        self.expect("(")?;
-        let name = self.name()?;
-        self.expect(")")?;
-        let free = Expression::Not(Box::new(Expression::Name(name.clone())));
-        let values = vec![Expression::Constant(lock)];
-        Ok((change(vec![name], values, lock.then_some(free)), if lock { "lock" } else { "unlock" }))
-    }
-
     fn start(&mut self) -> Named {
         if self.takes("goto") {
             return Ok((Action::StartAt(self.label()?), "start at a label"));
@@ -214,34 +223,65 @@ impl Parser {
         let callee = self.name()?;
         let arguments = self.arguments()?;
         let several = self.dialect.braces() && self.takes("*");
-        let count = if several { self.number()? } else { 1 };
+        let count = if several { self.thread_count()? } else { Expression::Number(1) };
         Ok((Action::Start { callee, arguments, count }, if several { "start of several" } else { "start" }))
     }
 
-    fn arguments(&mut self) -> Parsed<Vec<Expression>> {
+    /// How many threads: a number, a name, or an expression in brackets.
+    fn thread_count(&mut self) -> Parsed<Expression> {
+        match self.token() {
+            Token::Number(_) => Ok(Expression::Number(self.number()? as i64)),
+            Token::Sign("(") => {
+                self.count("start of as many as an expression says");
+                self.place += 1;
+                let count = self.expression()?;
+                self.expect(")")?;
+                Ok(count)
+            }
+            _ => {
+                self.count("start of as many as a name says");
+                Ok(Expression::Old(Place::whole(&self.name()?)))
+            }
+        }
+    }
+
+    pub(super) fn arguments(&mut self) -> Parsed<Vec<Expression>> {
         self.expect("(")?;
         let arguments = if self.sees(")") { Vec::new() } else { self.expressions()? };
         self.expect(")")?;
         Ok(arguments)
     }
 
-    fn call(&mut self, targets: Vec<Option<String>>, name: &'static str) -> Named {
+    fn call(&mut self, targets: Vec<Option<Place>>, name: &'static str) -> Named {
+        if let Some(operation) = self.sees_operation() {
+            return self.operation(operation, targets);
+        }
         let callee = self.name()?;
         let arguments = self.arguments()?;
         Ok((Action::Call { targets, callee, arguments }, name))
     }
 
-    fn assignment(&mut self) -> Named {
-        let mut targets = vec![self.name()?];
+    /// Places between commas.
+    fn targets(&mut self) -> Parsed<Vec<Place>> {
+        let mut targets = vec![self.target()?];
         while self.takes(",") {
-            targets.push(self.name()?);
+            targets.push(self.target()?);
         }
+        for target in targets.iter().filter(|target| !target.parts.is_empty()) {
+            let element = matches!(target.parts.last(), Some(super::tree::Part::Element(_)));
+            self.count(if element { "an element as a target" } else { "a field as a target" });
+        }
+        Ok(targets)
+    }
+
+    fn assignment(&mut self) -> Named {
+        let targets = self.targets()?;
         self.expect(":=")?;
         if let Token::Word(word) = self.token()
             && self.is_name(word)
             && *self.second() == Token::Sign("(")
         {
-            let wanted = |name: String| (name != "_").then_some(name);
+            let wanted = |place: Place| (place != Place::whole("_")).then_some(place);
             let targets: Vec<_> = targets.into_iter().map(wanted).collect();
             if targets.contains(&None) {
                 self.count("`_` takes a result");
@@ -333,7 +373,7 @@ impl Parser {
     }
 
     /// Statements in braces, or one without.
-    fn block(&mut self) -> Parsed<Block> {
+    pub(super) fn block(&mut self) -> Parsed<Block> {
         if self.takes("{") {
             let block = self.counted_statements()?;
             self.expect("}")?;
@@ -367,7 +407,7 @@ impl Parser {
 
     /// Up to `fi`, which it leaves: all that begin with `elsif` end with the same `fi`.
     fn words_if(&mut self) -> Parsed<Action> {
-        let line = self.line();
+        let (line, number) = (self.line(), self.statement_count);
         self.place += 1;
         let condition = self.condition()?;
         self.expect("then")?;
@@ -375,7 +415,7 @@ impl Parser {
         if self.sees("elsif") {
             self.count("elsif");
             let action = self.words_if()?;
-            let no = Statement { labels: Vec::new(), line, action };
+            let no = Statement { labels: Vec::new(), line, number, action };
             return Ok(Action::If(condition, yes, Block { statements: vec![no], last: Vec::new() }));
         }
         if !self.takes("else") {
