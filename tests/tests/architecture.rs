@@ -191,9 +191,11 @@ fn looks_like_a_path(text: &str) -> bool {
 const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
         "programs",
-        3_500,
+        3_900,
         &[
             "crates/tepui-model/src/program/mod.rs",
+            "crates/tepui-model/src/program/data.rs",
+            "crates/tepui-model/src/program/intervals.rs",
             "crates/tepui-model/src/program/property.rs",
             "crates/tepui-model/src/program/run.rs",
             "crates/tepui-model/src/program/step.rs",

@@ -374,8 +374,9 @@ impl Engine for Portfolio {
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
         while let Some((total, result)) = self.wait(budget) {
-            let over = budget.spend(total - self.charged).err();
-            self.charged = total;
+            // What other members have done since may have been charged already.
+            let over = budget.spend(total.saturating_sub(self.charged)).err();
+            self.charged = self.charged.max(total);
             let stop = match &result {
                 Ok(round) => round.stopped.clone(),
                 Err(stop) => Some(stop.clone()),

@@ -190,8 +190,8 @@ impl Writer<'_> {
         for (name, shape) in self.data_variables() {
             match shape {
                 Shape::Array(Index::Size(size), element) if matches!(*element, Shape::Range(..) | Shape::Boolean) => {
-                    let (i, j) = (self.index(Index::Size(size), 1), self.literal(0, size - 1));
-                    if i != j && !i.contains('*') {
+                    let (i, j) = (self.rng.i64(0..size), self.rng.i64(0..size));
+                    if i != j {
                         return self.put(&format!("{name}[{i}], {name}[{j}] := {name}[{j}], {name}[{i}];"));
                     }
                 }

@@ -17,10 +17,11 @@ fn once<'a>(targets: impl IntoIterator<Item = &'a Place>) -> Resolved<()> {
     Ok(())
 }
 
-/// Whether two places are the same, or one is part of the other, whatever the indices are.
+/// Whether two places may be the same, or one part of the other: elements are apart if their indices are different constants.
 fn overlap(one: &Place, other: &Place) -> bool {
     let same = |(one, other): (&Part, &Part)| match (one, other) {
-        (Part::Element(one), Part::Element(other)) => one == other && !one.has_any(),
+        (Part::Element(Expression::Number(one)), Part::Element(Expression::Number(other))) => one == other,
+        (Part::Element(_), Part::Element(_)) => true,
         (one, other) => one == other,
     };
     one.name == other.name && one.parts.iter().zip(&other.parts).all(same)

@@ -92,7 +92,10 @@ fn change(certificate: &mut Certificate, rng: &mut Rng) {
                     1 => frame.under = !frame.under,
                     2 => frame.insists = !frame.insists,
                     3 => frame.position += 1,
-                    4 => frame.stage = [Stage::Running, Stage::Asleep, Stage::Storing, Stage::Waiting][rng.usize(..4)],
+                    4 => {
+                        let asleep = Stage::Asleep(rng.u32(..3));
+                        frame.stage = [Stage::Running, asleep, Stage::Storing, Stage::Waiting][rng.usize(..4)];
+                    }
                     _ => frame.locals.iter_mut().for_each(|value| *value = Value::Forgotten),
                 }
             }
@@ -133,9 +136,10 @@ fn change(certificate: &mut Certificate, rng: &mut Rng) {
 fn cover_up(certificate: &mut Certificate, goals: &[Goal]) {
     let shows = |frame: &tepui_model::program::step::Frame| {
         goals.iter().any(|goal| match *goal {
-            Goal::Failure(procedure, position) | Goal::Reached(procedure, position) => {
-                (frame.procedure, frame.position) == (procedure, position)
-            }
+            Goal::Failure(procedure, position)
+            | Goal::Range(procedure, position)
+            | Goal::Index(procedure, position)
+            | Goal::Reached(procedure, position) => (frame.procedure, frame.position) == (procedure, position),
             Goal::Deadlock => false,
         })
     };

@@ -44,6 +44,8 @@ const ROWS: &[Row] = &[
     ("enforce-result", "--deadlock", 0, &["main@4", "deadlock-freedom"]),
     ("enforce-tautology", "--deadlock", 0, &["deadlock-freedom"]),
     ("join-after-call", "", 0, &["p@11"]),
+    ("label-then-limit", "--label L2", 1, &["L2"]),
+    ("label-and-deadlock", "--label L2 --deadlock", 1, &["L2"]),
     ("init19", "", 0, &[]),
     ("lateinit19", "", 0, &[]),
     ("late19", "", 0, &[]),

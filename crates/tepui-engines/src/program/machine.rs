@@ -412,7 +412,8 @@ impl Code {
                     (0, false) => machine.put(variable, 1),
                     (1.., true) => {
                         let code = variable.field.code(if variable.shared { &machine.shared } else { &machine.frame });
-                        machine.put(variable, code - 1);
+                        let Some(less) = code.checked_sub(1) else { return self.fail(machine, Stage::OutOfRange) };
+                        machine.put(variable, less);
                     }
                     _ => return Outcome::Blocked,
                 }

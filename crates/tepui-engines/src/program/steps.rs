@@ -119,6 +119,9 @@ impl Code {
                 machine.load(&shared, &frame);
                 machine.put(variable, value);
                 self.executed(machine, found);
+                if self.loses_patience(machine) {
+                    break;
+                }
             }
         } else {
             loop {

@@ -313,7 +313,7 @@ impl Programs {
         next: &[u32],
         found: &mut dyn FnMut(&[u32], ThreadId),
     ) {
-        let (mut rows, mut singles) = (vec![next.to_vec()], Vec::new());
+        let (mut rows, mut singles, mut alike) = (vec![next.to_vec()], Vec::new(), Vec::new());
         for other in Threads::of(row).filter(|&other| other != thread) {
             let (kind, top, rest) = self.split(row, other);
             let Some(awake) = self.awake(top, condition) else { continue };
@@ -333,8 +333,11 @@ impl Programs {
             match all {
                 true => rows = rows.iter().flat_map(with).collect(),
                 // One of those that are alike stands for all of them.
-                false if self.symmetry.repeats(row, other) => {}
-                false => singles.extend(with(&rows[0])),
+                false if alike.contains(&(self.symmetry.leader(other), row[other.field()])) => {}
+                false => {
+                    alike.push((self.symmetry.leader(other), row[other.field()]));
+                    singles.extend(with(&rows[0]));
+                }
             }
         }
         let rows = if all || singles.is_empty() { rows } else { singles };

@@ -41,7 +41,8 @@ impl Programs {
         self.properties.get(property).is_some_and(|property| property.never.contains(&Goal::Deadlock))
     }
 
-    /// Whether a thread can take a step, given the frame on top and the one below.
+    /// Whether a thread can take a step, given the frame on top and the one below. Where that is not in sight, no frame
+    /// refuses what is returned to it.
     pub fn is_enabled(&self, shared: &[u64], frame: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
         let mut enabled = false;
         let mut returned: Vec<(Vec<u64>, Vec<i64>, bool)> = Vec::new();
@@ -56,7 +57,7 @@ impl Programs {
         });
         enabled
             || returned.iter().any(|(shared, values, insists)| {
-                let mut accepted = false;
+                let mut accepted = below.is_none();
                 below.into_iter().for_each(|below| {
                     self.code.returns(shared, below, (values, *insists), machine, &mut |_| accepted = true);
                 });

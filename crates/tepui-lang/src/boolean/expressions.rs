@@ -153,7 +153,7 @@ impl Parser<'_, '_> {
             joints.push(operator);
             operands.push(self.binary(tighter)?);
         }
-        if joints.len() > 1 && joints.iter().any(|&joint| is_order(joint)) {
+        if joints.iter().filter(|&&joint| is_order(joint)).count() > 1 {
             let span = operands[0].span.start..self.tokens[self.at - 1].span().end;
             let error = Diagnostic::error(0, span, "comparisons cannot be chained", "two comparisons");
             return Err(error.hint("write `a < b & b < c`"));

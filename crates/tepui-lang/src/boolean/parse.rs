@@ -314,14 +314,15 @@ impl<'a, 's> Parser<'a, 's> {
     /// `wait(c)`, or `wait(condition, lock)`.
     fn wait_rest(&mut self) -> Fallible<Action> {
         let start = self.at;
-        if self.dialect.has_braces() && self.take(Kind::Open) && self.now().kind == Kind::Word {
-            if let Ok(condition) = self.path("a condition")
-                && self.take(Kind::Comma)
-            {
-                let lock = self.path("a lock")?;
-                self.expect(Kind::Close, "`)`")?;
-                return Ok(Action::SleepOn(condition, lock));
-            }
+        if self.dialect.has_braces()
+            && self.take(Kind::Open)
+            && self.now().kind == Kind::Word
+            && let Ok(condition) = self.path("a condition")
+            && self.take(Kind::Comma)
+        {
+            let lock = self.path("a lock")?;
+            self.expect(Kind::Close, "`)`")?;
+            return Ok(Action::SleepOn(condition, lock));
         }
         self.at = start;
         Ok(Action::Wait(self.expression()?))
@@ -406,7 +407,7 @@ impl<'a, 's> Parser<'a, 's> {
         let (word, after) = (self.now(), self.tokens[(self.at + 1).min(self.tokens.len() - 1)]);
         let foreign = hints::of_word(word.text).filter(|_| word.kind == Kind::Word);
         let fits = matches!(after.kind, Kind::Becomes | Kind::Comma | Kind::Dot | Kind::OpenBracket)
-            || (after.kind == Kind::Open && self.ends_with_semicolon());
+            || (after.kind == Kind::Open && (!self.dialect.has_braces() || self.ends_with_semicolon()));
         if let Some(hint) = foreign.filter(|_| !fits) {
             let message = format!("{} is no statement", quote(word.text));
             return Err(Diagnostic::error(0, word.span(), message, "unknown").hint(hint));

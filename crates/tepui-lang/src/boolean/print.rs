@@ -218,8 +218,16 @@ impl Printer<'_> {
     }
 
     fn block(&mut self, procedure: &Procedure, block: &[usize], depth: usize) {
-        for &position in block {
+        for (index, &position) in block.iter().enumerate() {
             let statement = &procedure.statements[position];
+            // What a thread does when it has been woken belongs to the wait.
+            let before = index.checked_sub(1).map(|before| &procedure.statements[block[before]]);
+            if let Some(before) = before
+                && matches!(before.action, Action::SleepOn(..))
+                && before.text == statement.text
+            {
+                continue;
+            }
             for label in &statement.labels {
                 self.line(depth.saturating_sub(1), &format!("{}:", self.name(label)));
             }
@@ -267,7 +275,10 @@ impl Printer<'_> {
 
     fn simple(&self, procedure: &Procedure, action: &Action) -> String {
         let call = |number: usize, arguments: &[Expression]| {
-            format!("{}({})", self.name(&self.program.procedures[number].name), self.expressions(arguments))
+            let called = &self.program.procedures[number];
+            let parameters = called.declared.iter().filter(|declared| declared.first < called.parameters);
+            let shapes: Vec<_> = parameters.map(|declared| declared.shape.clone()).collect();
+            format!("{}({})", self.name(&called.name), self.wholes(&shapes, arguments))
         };
         let label = |position: usize| match procedure.statements.get(position).and_then(|to| to.labels.first()) {
             Some(label) => self.name(label),
@@ -293,10 +304,11 @@ impl Printer<'_> {
             Action::Acquire(place) => format!("acquire({})", self.place(place)),
             Action::Call { targets, procedure, arguments } if targets.is_empty() => call(*procedure, arguments),
             Action::Call { targets, procedure, arguments } => {
-                format!("{} := {}", self.places(targets), call(*procedure, arguments))
+                let returned = &self.program.procedures[*procedure].returned;
+                format!("{} := {}", self.whole_places(returned, targets), call(*procedure, arguments))
             }
             Action::Return(values) if values.is_empty() => "return".to_owned(),
-            Action::Return(values) => format!("return {}", self.expressions(values)),
+            Action::Return(values) => format!("return {}", self.wholes(&procedure.returned, values)),
             Action::Start { procedure, arguments, count: 1 } => format!("thread {}", call(*procedure, arguments)),
             Action::Start { procedure, arguments, count } => {
                 format!("thread {} * {count}", call(*procedure, arguments))
@@ -354,6 +366,56 @@ impl Printer<'_> {
         format!("for {} in {}", self.name(&variable.name), self.kind(&Shape::Scalar(variable.kind)))
     }
 
+    /// Values of some shapes, each in one piece.
+    fn wholes(&self, shapes: &[Shape], mut parts: &[Expression]) -> String {
+        let mut texts = Vec::new();
+        for shape in shapes {
+            let (own, rest) = parts.split_at(self.program.parts(shape).min(parts.len()));
+            texts.push(self.whole(shape, own));
+            parts = rest;
+        }
+        texts.join(", ")
+    }
+
+    /// What the parts of an array or a record are parts of: a place, any value, or a choice.
+    fn whole(&self, shape: &Shape, parts: &[Expression]) -> String {
+        match parts {
+            [one] if matches!(shape, Shape::Scalar(_)) => self.at_level(one, 0),
+            [Expression::Any(_), ..] => "*".to_owned(),
+            [Expression::Choice(condition, ..), ..] => {
+                let branch = |second: bool| -> Vec<Expression> {
+                    let branches = parts.iter().filter_map(|part| match part {
+                        Expression::Choice(_, then, otherwise) => Some(if second { otherwise } else { then }),
+                        _ => None,
+                    });
+                    branches.map(|branch| (**branch).clone()).collect()
+                };
+                let (then, otherwise) = (self.whole(shape, &branch(false)), self.whole(shape, &branch(true)));
+                format!("{} ? {then} : {otherwise}", self.at_level(condition, 1))
+            }
+            parts => self.stem(shape, parts.first().map(|part| self.at_level(part, 0))),
+        }
+    }
+
+    /// The places that results go to, each in one piece.
+    fn whole_places(&self, shapes: &[Shape], mut places: &[Place]) -> String {
+        let mut texts = Vec::new();
+        for shape in shapes {
+            let (own, rest) = places.split_at(self.program.parts(shape).min(places.len()));
+            let first = own.first().map(|place| self.place(place));
+            let nowhere = own.first().is_some_and(|place| !place.is_somewhere());
+            texts.push(if nowhere { "_".to_owned() } else { self.stem(shape, first) });
+            places = rest;
+        }
+        texts.join(", ")
+    }
+
+    /// The name of something, given the name of its first part.
+    fn stem(&self, shape: &Shape, first: Option<String>) -> String {
+        let (first, suffix) = (first.unwrap_or_default(), first_suffix(self.program, shape));
+        first.strip_suffix(&suffix).map(str::to_owned).unwrap_or(first)
+    }
+
     fn expressions(&self, expressions: &[Expression]) -> String {
         let texts: Vec<_> = expressions.iter().map(|expression| self.expression(expression)).collect();
         texts.join(", ")
@@ -386,7 +448,7 @@ impl Printer<'_> {
                 let (left_level, right_level) = match operator {
                     Operator::Implies => (own + 1, own),
                     // Comparisons cannot be chained.
-                    _ if own == COMPARISON && (is_order(*operator) || nested(left)) => (own + 1, own + 1),
+                    _ if own == COMPARISON && is_order(*operator) && nested(left) => (own + 1, own + 1),
                     _ => (own, own + 1),
                 };
                 let sign = sign(*operator);
@@ -423,6 +485,21 @@ fn default(kind: Kind) -> u32 {
     match kind {
         Kind::Range(low, high) if (low..=high).contains(&0) => low.unsigned_abs(),
         _ => 0,
+    }
+}
+
+/// What is written behind the name of something for its first part.
+fn first_suffix(program: &Program, shape: &Shape) -> String {
+    match shape {
+        Shape::Scalar(_) => String::new(),
+        Shape::Array(Dimension::Count(_), element) => format!("[0]{}", first_suffix(program, element)),
+        Shape::Array(Dimension::Enumeration(number), element) => {
+            format!("[{}]{}", program.enumerations[*number].values[0], first_suffix(program, element))
+        }
+        Shape::Record(number) => {
+            let (name, shape) = &program.records[*number].fields[0];
+            format!(".{name}{}", first_suffix(program, shape))
+        }
     }
 }
 

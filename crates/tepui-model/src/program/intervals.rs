@@ -62,6 +62,7 @@ impl Program {
                 given(*called, arguments) || targets.iter().enumerate().any(result)
             }
             Action::Start { procedure: called, arguments, .. } => given(*called, arguments),
+            Action::Acquire(place) => self.kind_of(procedure, place).is_some_and(|kind| kind.lowest() > 0),
             _ => false,
         }
     }
@@ -124,8 +125,10 @@ fn combined(operator: Operator, (low, high): Interval, right: Interval) -> Inter
             (least, all.iter().copied().max().unwrap_or_default())
         }
         Operator::Divide => (low.div_euclid(right.0.max(1)), high.div_euclid(right.0.max(1))),
-        // What is below the divisor stays as it is.
-        Operator::Modulo if low >= 0 && high < right.0 => (low, high),
+        // Where all numbers have the same quotient, they keep their order.
+        Operator::Modulo if low.div_euclid(right.0.max(1)) == high.div_euclid(right.0.max(1)) => {
+            (low.rem_euclid(right.0.max(1)), high.rem_euclid(right.0.max(1)))
+        }
         Operator::Modulo => (0, right.0.max(1) - 1),
         Operator::And | Operator::Or | Operator::Xor | Operator::Implies => (0, 1),
         Operator::Equal | Operator::Unequal => (0, 1),

@@ -329,6 +329,9 @@ impl<'p> Runner<'p> {
         let step = Step { runner: self, shared, frame, keep };
         if let Err(unset) = step.execute(&mut |shared, effect| results.push((shared, effect))) {
             for (shared, frame) in self.given_values(unset, shared, frame) {
+                if !keep.goes_on() {
+                    return;
+                }
                 self.execute(&shared, &frame, keep, found);
             }
             return;

@@ -117,8 +117,8 @@ enum Effect {
 pub enum Uncompiled {
     /// The program has something that is more than can be dealt with.
     Unsupported(String),
-    /// The model would have too many rules.
-    TooLarge(String),
+    /// There is no such table, or it would have too many rules.
+    NoTable(String),
     /// The caller wanted it to end.
     Stopped,
 }
@@ -126,7 +126,7 @@ pub enum Uncompiled {
 impl std::fmt::Display for Uncompiled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unsupported(why) | Self::TooLarge(why) => f.write_str(why),
+            Self::Unsupported(why) | Self::NoTable(why) => f.write_str(why),
             Self::Stopped => f.write_str("the compilation was stopped"),
         }
     }

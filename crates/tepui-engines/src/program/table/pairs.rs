@@ -160,7 +160,7 @@ impl<'s> Exploration<'s> {
             if work >= LOOK_EVERY {
                 work = 0;
                 if self.kinds.iter().map(|threads| threads.rules.len()).sum::<usize>() > MOST_RULES {
-                    return Err(Uncompiled::TooLarge(format!("the program's model has more than {MOST_RULES} rules")));
+                    return Err(Uncompiled::NoTable(format!("the program's model has more than {MOST_RULES} rules")));
                 }
                 if patience.ends() || self.steps.is_stopped() {
                     return Err(Uncompiled::Stopped);

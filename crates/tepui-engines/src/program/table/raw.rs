@@ -33,9 +33,11 @@ impl Steps {
     pub(super) fn new(program: &Program, options: Options, patience: &Patience) -> Result<Self, Uncompiled> {
         let code =
             Code::new(program, options, Face::Raw, patience.clone()).map_err(|why| Uncompiled::Unsupported(why.0))?;
-        if !code.program.conditions.is_empty() {
-            let why = "there are no tables of rules for programs with conditions";
-            return Err(Uncompiled::Unsupported(why.to_owned()));
+        let statements = || code.program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let on_condition = |action: &Action| matches!(action, Action::SleepOn(..) | Action::Wake { .. });
+        if statements().any(|statement| on_condition(&statement.action)) {
+            let why = "conditions (`wait(c, l)`, `signal`) are for the engine closure only";
+            return Err(Uncompiled::NoTable(why.to_owned()));
         }
         let always_tell = tells_always(&code.program);
         Ok(Self { code, always_tell, tables: RefCell::default(), machine: RefCell::default() })

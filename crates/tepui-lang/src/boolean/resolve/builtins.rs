@@ -133,16 +133,36 @@ impl Resolver<'_, '_> {
         let [expected, desired] = rest else { return None };
         [first, expected].into_iter().for_each(|used| self.forbid_any(used));
         let result = self.result_place(targets, &Sort::Bool, scope);
-        let place = self.assigned(path, scope);
-        let (place, kind) = place?;
-        let shape = Shape::Scalar(kind);
-        let expected = self.scalar(expected, &Sort::of(&shape), None, scope);
-        let desired = self.value(desired, &shape, scope);
-        let old = || Box::new(read(place.clone(), false));
-        let same = Expression::Binary(Operator::Equal, old(), Box::new(expected?.0));
-        let desired = Box::new(desired?.into_iter().next()?);
-        let next = Expression::Choice(Box::new(same.clone()), desired, old());
-        self.both(result?, same, place, next, &path.span)
+        let places = self.targets_of(std::slice::from_ref(path), scope).pop().flatten();
+        let (places, shape) = places?;
+        let expected = match &shape {
+            Shape::Scalar(_) => self.scalar(expected, &Sort::of(&shape), None, scope).map(|(found, _)| vec![found]),
+            shape => self.value(expected, shape, scope),
+        };
+        let (expected, desired) = (expected?, self.value(desired, &shape, scope)?);
+        let equal = |(place, value): (&Place, Expression)| {
+            Expression::Binary(Operator::Equal, Box::new(read(place.clone(), false)), Box::new(value))
+        };
+        let both = |one, other| Expression::Binary(Operator::And, Box::new(one), Box::new(other));
+        let same = places.iter().zip(expected).map(equal).reduce(both)?;
+        let next = |(place, value): (&Place, &Expression)| {
+            let (value, old) = (Box::new(value.clone()), Box::new(read(place.clone(), false)));
+            Expression::Choice(Box::new(same.clone()), value, old)
+        };
+        let mut values: Vec<_> = places.iter().zip(&desired).map(next).collect();
+        let mut targets = places;
+        for value in desired {
+            // The last argument is evaluated in any case, and an index in it may be outside of its array.
+            let mut doubtful = false;
+            value.elements(&mut |element| {
+                doubtful |= element.indices.iter().any(|index| self.program.may_miss(scope.procedure, index));
+            });
+            if doubtful {
+                targets.push(Place::Nowhere);
+                values.push(value);
+            }
+        }
+        self.with_result(result?, same, (targets, values), &path.span)
     }
 
     /// `old := fetch_add(x, e)`: `old, x := x, x + e`.
@@ -166,7 +186,7 @@ impl Resolver<'_, '_> {
         let next = Expression::Binary(Operator::Add, Box::new(old.clone()), Box::new(added));
         let interval = self.program.interval(scope.procedure, &next);
         self.require_possible(&path.span, interval, kind)?;
-        self.both(result?, old, place, next, &path.span)
+        self.with_result(result?, old, (vec![place], vec![next]), &path.span)
     }
 
     /// A place that is one value and that is assigned.
@@ -179,27 +199,23 @@ impl Resolver<'_, '_> {
         Some((parts.into_iter().next()?, kind))
     }
 
-    /// Stores a result and a new value at once.
-    fn both(
+    /// Stores a result and new values at once.
+    fn with_result(
         &mut self,
         result: Option<Place>,
         told: Expression,
-        place: Place,
-        next: Expression,
+        (mut targets, mut values): (Vec<Place>, Vec<Expression>),
         span: &Range<usize>,
     ) -> Option<Action> {
-        let (mut targets, mut values) = (Vec::new(), Vec::new());
         if let Some(result) = result {
-            let slots = place.slots();
-            if result.slots().iter().any(|slot| slots.contains(slot)) {
+            let taken: HashSet<_> = targets.iter().flat_map(Place::slots).collect();
+            if result.slots().iter().any(|slot| taken.contains(slot)) {
                 self.error(span, "this is assigned twice at once", "it is also where the result goes");
                 return None;
             }
-            targets.push(result);
-            values.push(told);
+            targets.insert(0, result);
+            values.insert(0, told);
         }
-        targets.push(place);
-        values.push(next);
         Some(Action::Assign { targets, values, constraint: None })
     }
 

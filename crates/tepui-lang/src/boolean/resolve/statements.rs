@@ -203,7 +203,7 @@ impl Resolver<'_, '_> {
             // What goes nowhere may be of any kind.
             let nowhere = || {
                 let sort = self.sort_of(value, scope).unwrap_or(Sort::Bool);
-                self.shape_of_place(value, scope).unwrap_or_else(|| match sort {
+                self.shape_of_place(value, scope).unwrap_or(match sort {
                     Sort::Number => Shape::Scalar(Kind::Range(i32::MIN, i32::MAX)),
                     Sort::Enumeration(number) => Shape::Scalar(Kind::Enumeration(number)),
                     _ => Shape::Scalar(Kind::Bool),

@@ -305,6 +305,11 @@ impl Step<'_, '_> {
         for (target, values) in targets.iter().zip(values) {
             let Some(kind) = self.runner.program.kind_of(self.frame.procedure, target) else {
                 outside |= values.outside;
+                if values.numbers.is_empty() {
+                    // Where there is no value, nothing is stored elsewhere.
+                    wanted.push((values.clone(), Kind::Bool));
+                    ways.push(Vec::new());
+                }
                 continue;
             };
             let (slots, misses) = self.slots(target)?;

@@ -165,7 +165,13 @@ impl Engine for Creating<'_> {
         }
         let round = model.engine.explore(budget)?;
         model.look_for_more(self.program, &round, budget);
-        let closed = match prove && model.full.is_some() && round.test_due {
+        // A proof uses the states up, and ways to violations are found among them.
+        let wanted = |&own: &usize| {
+            let known = self.properties.iter().position(|name| model.names.get(own) == Some(name));
+            known.is_some_and(|property| !self.traced[property])
+        };
+        let traced = !round.violated.iter().any(wanted);
+        let closed = match prove && model.full.is_some() && round.test_due && traced {
             true => model.engine.converged(budget)?.is_some(),
             false => false,
         };

@@ -416,7 +416,7 @@ fn names(program: &Program, compiling: &Compiling) -> Vec<String> {
 fn unanswered(why: &Uncompiled, budget: &Budget) -> Stop {
     match (why, budget.clone().look()) {
         (Uncompiled::Stopped, Err(stop)) => stop,
-        (Uncompiled::TooLarge(_), _) => Stop::NotApplicable(why.to_string()),
+        (Uncompiled::NoTable(_), _) => Stop::NotApplicable(why.to_string()),
         _ => Stop::GaveUp(why.to_string()),
     }
 }

@@ -99,7 +99,6 @@ impl Teller<'_> {
         let (yes, no) = match &self.program.procedures[procedure].statements.get(position)?.action {
             Action::If(_, then, otherwise) => (first(then, next), first(otherwise, next)),
             Action::While(_, body) => (first(body, position), next),
-            Action::Next(_, body) => (*body, next),
             _ => return None,
         };
         (yes != no).then_some(after.position == yes)
