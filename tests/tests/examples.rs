@@ -60,6 +60,9 @@ fn for_each_run(test: impl Fn(&Run<'_>)) {
 /// The engines that apply to the kind of an example.
 fn engines(example: &Example, problem: &Problem) -> Vec<&'static EngineInfo> {
     let fits = |engine: &&EngineInfo| problem.require_fitting(&example.file, engine.facts, &[]).is_ok();
+    // Where threads sleep on conditions, there is no table of rules for the others.
+    let sleeps = example.text.contains("\ncondition ");
+    let fits = |engine: &&EngineInfo| fits(engine) && (!sleeps || matches!(engine.facts.name, "auto" | "closure"));
     tepui::engines().filter(fits).collect()
 }
 
@@ -253,7 +256,8 @@ fn printed_and_read(problem: &Problem, form: &str, reading: &Reading) -> Problem
 fn digests(problem: &Problem, reading: &Reading) -> Vec<(&'static str, Digest)> {
     let readable = |form: &&str| tepui::languages().any(|language| language.extension == *form);
     let digest = |form| (form, printed_and_read(problem, form, reading).digest());
-    problem.forms().filter(readable).map(digest).collect()
+    // There is no table of rules for some programs.
+    problem.forms().filter(readable).filter(|form| problem.print(form).is_ok()).map(digest).collect()
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! Numbers, arrays, records and what threads wait for: small programs whose answers follow from the book's page on
 //! them.
 //!
-//! Each case pins down a sentence of the page. The second reading answers them all.
+//! Each case pins down a sentence of the page. The second reading and Tepui answer them all.
 
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 
+use tepui::{Options, Reading};
+use tepui_core::{Budget, Status};
+use tepui_lang::boolean::{DEADLOCK, read_program};
+use tepui_lang::source::Source;
+use tepui_tests::facade::verify_program;
 use tepui_tests::second::{Dialect, Found, Limits, Program, explore, read};
 
 /// A program, and what holds of it.
@@ -475,7 +480,36 @@ fn check(case: &Case) -> Result<(), String> {
     if doubts(&program) != set(case.doubts) {
         return Err(format!("the second reading doubts {:?}", doubts(&program)));
     }
+    check_tool(case)
+}
+
+/// The same of Tepui.
+fn check_tool(case: &Case) -> Result<(), String> {
+    let program = tool(case.text)?;
+    let names = |violated: bool| -> Result<BTreeSet<String>, String> {
+        let reading = Reading { deadlock: true, max_threads: Some(7), ..Reading::default() };
+        let answer = verify_program(&program, &reading, &Options::default(), &Budget::unlimited());
+        let outcome = answer.map_err(|why| why.to_string())?.outcome;
+        let properties = outcome.properties.into_iter();
+        let wanted = properties.filter(|property| !violated || property.verdict.status() == Status::Unsafe);
+        Ok(wanted.map(|property| property.name).collect())
+    };
+    let stuck = case.deadlock.then(|| DEADLOCK.to_owned());
+    let expected: BTreeSet<_> = set(case.violated).into_iter().chain(stuck).collect();
+    if names(true)? != expected {
+        return Err(format!("Tepui finds {:?}", names(true)?));
+    }
+    let mut doubts = names(false)?;
+    doubts.retain(|name| name.starts_with("range@") || name.starts_with("index@"));
+    if doubts != set(case.doubts) {
+        return Err(format!("Tepui doubts {doubts:?}"));
+    }
     Ok(())
+}
+
+fn tool(text: &str) -> Result<tepui_model::program::Program, String> {
+    let parsed = read_program(&Source::new("case.bp", text.as_bytes()), None, &[]);
+    parsed.map(|parsed| parsed.program).map_err(|errors| format!("Tepui does not read it: {errors:?}"))
 }
 
 #[test]
@@ -552,6 +586,8 @@ const REFUSED: &[&str] = &[
 fn errors_of_the_page_are_refused() {
     let taken: Vec<_> = REFUSED.iter().filter(|text| program(text).is_ok()).collect();
     assert!(taken.is_empty(), "the second reader takes {taken:#?}");
+    let taken: Vec<_> = REFUSED.iter().filter(|text| tool(text).is_ok()).collect();
+    assert!(taken.is_empty(), "Tepui takes {taken:#?}");
 }
 
 /// Texts that look odd, and that the page allows.
@@ -573,5 +609,6 @@ const TAKEN: &[&str] = &[
 fn what_the_page_allows_is_read() {
     for text in TAKEN {
         program(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        tool(text).unwrap_or_else(|why| panic!("{text}: {why}"));
     }
 }

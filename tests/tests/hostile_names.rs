@@ -29,13 +29,13 @@ const WITH_BRACES: [&str; 22] = [
     "start_thread",
     "T",
     "F",
-    "int",
-    "for",
+    "cas",
+    "var",
     "label",
     "lock_",
     "lock__",
     "atomic_",
-    "a.b",
+    "release",
     "$",
     "ASYNC_x",
     "_x",
@@ -106,9 +106,11 @@ fn nameless(mut program: Program) -> Program {
     }
     number(&mut program.enumerations.iter_mut().map(|enumeration| &mut enumeration.name));
     number(&mut program.shared.iter_mut().map(|variable| &mut variable.name));
+    number(&mut program.declared.iter_mut().map(|declared| &mut declared.name));
     number(&mut program.procedures.iter_mut().map(|procedure| &mut procedure.name));
     for procedure in &mut program.procedures {
         number(&mut procedure.locals.iter_mut().map(|variable| &mut variable.name));
+        number(&mut procedure.declared.iter_mut().map(|declared| &mut declared.name));
         procedure.locals[..procedure.parameters].iter_mut().for_each(|parameter| parameter.init = None);
         procedure.line = 0;
         for statement in &mut procedure.statements {
@@ -191,7 +193,7 @@ fn a_mark_hides_nothing() {
 /// The default value of a variable may have the name of another variable, which would be read instead of it.
 #[test]
 fn a_default_value_is_not_taken_for_a_variable() {
-    let text = "enum kind { a, b }\ndecl a;\ndecl x: kind;\nvoid main() { a := 1; x := b; assert(a); }\n";
+    let text = "enum sort { a, b }\ndecl a;\ndecl x: sort;\nvoid main() { a := 1; x := b; assert(a); }\n";
     check(text, &read(text, None));
 }
 

@@ -29,6 +29,7 @@ pub(super) fn of_mark(kind: Kind, text: &str) -> Option<&'static str> {
     match (kind, text) {
         (Kind::Equal, _) => Some("a value is given with `:=`"),
         (Kind::Open, _) => Some("a call stands alone: `x := f(a);`"),
+        (Kind::Plus | Kind::Minus, _) => Some("a number is changed with `n := n + 1;`"),
         (Kind::Word, _) => None,
         _ => of_stray(text),
     }

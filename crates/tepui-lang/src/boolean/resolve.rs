@@ -53,6 +53,7 @@ pub(super) fn resolve(
     for (number, procedure) in module.procedures.iter().enumerate() {
         resolver.procedure(number, procedure);
     }
+    resolver.results();
     resolver.main(source);
     resolver.targets(unreachable);
     if !resolver.sink.has_errors() {
@@ -189,6 +190,26 @@ impl Resolver<'_, '_> {
         if !self.sink.has_errors() {
             let found = lints::control(&self.program.procedures[number], procedure, self.dialect);
             found.into_iter().for_each(|diagnostic| self.sink.push(diagnostic));
+        }
+    }
+
+    /// A result that is always out of the range of the variable that it goes to is a mistake.
+    fn results(&mut self) {
+        let mut wrong = Vec::new();
+        for (number, procedure) in self.program.procedures.iter().enumerate() {
+            for statement in &procedure.statements {
+                let Action::Call { targets, procedure: called, .. } = &statement.action else { continue };
+                for (result, target) in targets.iter().enumerate() {
+                    let kind = self.program.kind_of(number, target);
+                    let interval = self.program.result_interval(*called, result);
+                    if let Some((kind, interval)) = kind.zip(interval) {
+                        wrong.push((statement.text.0 as usize..statement.text.1 as usize, interval, kind));
+                    }
+                }
+            }
+        }
+        for (span, interval, kind) in wrong {
+            let _ = self.require_possible(&span, interval, kind);
         }
     }
 

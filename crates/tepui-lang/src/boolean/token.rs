@@ -136,24 +136,25 @@ pub(super) fn tokens<'a>(source: &'a Source, sink: &mut Sink) -> Vec<Token<'a>> 
     tokens
 }
 
-/// The same where what stands between braces is a name.
+/// The same where what stands between braces, in one line, is a name.
 pub(super) fn with_braced_names<'a>(tokens: Vec<Token<'a>>, source: &'a Source) -> Vec<Token<'a>> {
     let mut joined: Vec<Token<'a>> = Vec::with_capacity(tokens.len());
-    let mut open: Option<usize> = None;
+    // Where the last brace was opened, and how many tokens there were before it.
+    let mut open: Option<(usize, usize)> = None;
     for token in tokens {
+        open = open.filter(|(start, _)| !source.text[*start..token.start].contains('\n'));
         match (token.kind, open) {
-            (Kind::OpenBrace, None) => open = Some(token.start),
-            (Kind::CloseBrace, Some(start)) => {
-                let text = &source.text[start..=token.start];
-                joined.push(Token { kind: Kind::Word, text, start });
-                open = None;
-            }
-            (Kind::End, Some(start)) => {
-                joined.push(Token { kind: Kind::OpenBrace, text: &source.text[start..=start], start });
+            (Kind::OpenBrace, None) => {
+                let values = joined.last().is_some_and(|last| last.text == "enum");
+                open = (!values).then_some((token.start, joined.len()));
                 joined.push(token);
             }
-            (_, Some(_)) => {}
-            (_, None) => joined.push(token),
+            (Kind::CloseBrace, Some((start, before))) => {
+                joined.truncate(before);
+                joined.push(Token { kind: Kind::Word, text: &source.text[start..=token.start], start });
+                open = None;
+            }
+            _ => joined.push(token),
         }
     }
     joined

@@ -362,7 +362,7 @@ impl Program {
         match kind {
             Kind::Bool => 2,
             Kind::Enumeration(number) => self.enumerations[number].values.len() as u32,
-            Kind::Range(low, high) => high.abs_diff(low) + 1,
+            Kind::Range(low, high) => high.abs_diff(low).saturating_add(1),
         }
     }
 

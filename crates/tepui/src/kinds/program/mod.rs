@@ -9,6 +9,7 @@ mod certify;
 mod creating;
 mod engines;
 mod invariant;
+mod show;
 mod tell;
 mod view;
 mod way_back;
@@ -18,10 +19,10 @@ use std::sync::Arc;
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_core::{About, Budget, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
-use tepui_engines::program::Patience;
 use tepui_engines::program::code::Code;
 use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
+use tepui_engines::program::{Face, Patience};
 use tepui_lang::boolean::{DEADLOCK, print_head, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
@@ -308,26 +309,18 @@ impl Kind for BooleanProgram {
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
         // To find that all threads are blocked, the model takes steps that the program does not have.
-        let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK);
+        let sleeps = sleeps(&self.program);
+        let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK && !sleeps);
         let full = *outcome.raised == CREATING && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
         let more = full.then(|| "--max-threads N allows more simultaneous threads".to_owned());
         [shorter, others_that_apply(&ENTRY, outcome), more].into_iter().flatten().collect()
     }
 
     fn summary(&self) -> Result<Summary, Error> {
-        let model = self.model()?.model;
-        let many = |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
-        let sizes = format!(
-            "{}, {}",
-            many(self.program.shared.len(), "shared variable"),
-            many(self.program.procedures.len(), "procedure")
-        );
-        let threads = match creates_threads(&self.program, self.compiling.reduce) {
-            true => format!("\n  threads are created: what follows has places for {}", model.threads().len()),
-            false => String::new(),
-        };
-        let what = format!("a Boolean program with {sizes}; compiled:{threads}");
-        Ok(Summary { what, ..super::pushdown::summary(&model, self.digest()) })
+        let options = self.compiling.options(self.places);
+        let code = Code::new(&self.program, options, Face::Composed, Patience::default());
+        let code = code.map_err(|why| Error::Unsupported(why.0))?;
+        Ok(show::summary(&self.program, &code, &self.compiling, &self.digest().to_string()))
     }
 
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {
@@ -424,8 +417,7 @@ fn unanswered(why: &Uncompiled, budget: &Budget) -> Stop {
 /// To wake threads, and to find that all are blocked, the model takes steps that the program does not have: its bounds
 /// are not those of the program.
 fn forget_bounds(program: &Program, outcome: &mut Outcome) {
-    let mut statements = program.procedures.iter().flat_map(|procedure| &procedure.statements);
-    let sleeps = statements.any(|statement| matches!(statement.action, Action::Sleep | Action::SleepOn(..)));
+    let sleeps = sleeps(program);
     for property in &mut outcome.properties {
         if let Verdict::Unsafe(refuted) = &mut property.verdict
             && (sleeps || property.name == DEADLOCK)
@@ -434,4 +426,10 @@ fn forget_bounds(program: &Program, outcome: &mut Outcome) {
             *refuted = refuted.clone().without_bound();
         }
     }
+}
+
+/// Whether threads of a program sleep.
+fn sleeps(program: &Program) -> bool {
+    let mut statements = program.procedures.iter().flat_map(|procedure| &procedure.statements);
+    statements.any(|statement| matches!(statement.action, Action::Sleep | Action::SleepOn(..)))
 }
