@@ -360,8 +360,13 @@ impl Code {
     pub fn execute(&self, machine: &mut Machine) -> Outcome {
         machine.needs = None;
         machine.outside = false;
+        let head = machine.head();
         let outcome = self.perform(machine);
-        if machine.outside { self.fail(machine, Stage::OutOfArray) } else { outcome }
+        if machine.outside {
+            machine.set_head(head);
+            return self.fail(machine, Stage::OutOfArray);
+        }
+        outcome
     }
 
     /// The frame at hand fails at its statement.

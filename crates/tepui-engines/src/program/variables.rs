@@ -161,7 +161,7 @@ fn constants(program: &Program) -> Constants {
     constants.into_iter().zip(&program.shared).map(value).collect()
 }
 
-/// The value of an expression, if it is always the same.
+/// The value of an expression, if it is always the same. One with an element may have no value: its index may be outside.
 fn folded(expression: &Expression, constants: &Constants) -> Option<i64> {
     let fold = |expression: &Expression| folded(expression, constants);
     match expression {
@@ -169,6 +169,7 @@ fn folded(expression: &Expression, constants: &Constants) -> Option<i64> {
         Expression::Number(number) => Some(*number),
         Expression::Read(Slot::Shared(number)) => constants[*number],
         Expression::Not(operand) => fold(operand).map(|value| 1 - value),
+        Expression::Binary(..) | Expression::Choice(..) if has_elements(expression) => None,
         Expression::Binary(operator, left, right) => match (operator, fold(left), fold(right)) {
             (Operator::And, Some(0), _) | (Operator::And, _, Some(0)) => Some(0),
             (Operator::Or, Some(1), _) | (Operator::Or, _, Some(1)) => Some(1),
@@ -183,6 +184,12 @@ fn folded(expression: &Expression, constants: &Constants) -> Option<i64> {
         Expression::Choice(condition, then, otherwise) => fold(if fold(condition)? == 1 { then } else { otherwise }),
         _ => None,
     }
+}
+
+fn has_elements(expression: &Expression) -> bool {
+    let mut found = false;
+    expression.elements(&mut |_| found = true);
+    found
 }
 
 /// Calls back for each variable whose value an expression may depend on.

@@ -69,6 +69,10 @@ fn begins_with_a_word(words: &[&str]) -> bool {
             None => return false,
         }
     }
+    // Several results stand in brackets of their own.
+    if let (Some(&"("), Some(end)) = (rest.first(), after(rest, ")")) {
+        rest = &rest[end..];
+    }
     let head = after(rest, "(").and_then(|open| Some(open + after(&rest[open..], ")")?));
     head.is_some_and(|head| rest.get(head) == Some(&"begin"))
 }
