@@ -100,7 +100,6 @@ const REFUSED: &[&str] = &[
     "decl n: 0..3, m: 1..2; void main() { n := n / m; }",
     "decl n: 0..3; void main() { n := n % 0; }",
     "decl n: 0..3; void main() { n := * + 1; }",
-    "decl n: 0..3; void main() { n := 1 ? * : 2; }",
     "decl n: 0..3; void main() { assert(n < *); }",
     "decl a[2]: 0..3; void main() { a[*] := 1; }",
     "decl a[2]; void main() { a[2] := 1; }",

@@ -166,8 +166,8 @@ impl Resolver<'_, '_> {
             Operation::Choice(condition, then, otherwise) => {
                 let sort = if wanted.is_whole() { Sort::Bool } else { wanted.clone() };
                 let condition = self.boolean(condition, scope);
-                let then = self.scalar(then, &sort, None, scope);
-                let otherwise = self.scalar(otherwise, &sort, None, scope);
+                let then = self.scalar(then, &sort, any, scope);
+                let otherwise = self.scalar(otherwise, &sort, any, scope);
                 let (condition, (then, one), (otherwise, other)) = (condition?, then?, otherwise?);
                 let interval = (one.0.min(other.0), one.1.max(other.1));
                 (Expression::Choice(Box::new(condition), Box::new(then), Box::new(otherwise)), sort, interval)
