@@ -1,4 +1,4 @@
-//! All that a Boolean program can do, found by running it in every way.
+//! All that a program can do, found by running it in every way.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,4 +1,4 @@
-//! Random Boolean programs, as text: plain ones, and ones that use all that the dialects have.
+//! Random programs, as text: plain ones, and ones that use all that the dialects have.
 
 mod data;
 mod expressions;

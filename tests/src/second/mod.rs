@@ -1,4 +1,4 @@
-//! A second reading of Boolean programs: its own lexer, parser, name resolution and explorer.
+//! A second reading of programs: its own lexer, parser, name resolution and explorer.
 //!
 //! It is written from the book's pages on programs, what they do, their data and their dialects, and from nothing
 //! else, so that it does not share the mistakes of the reader, the compiler and the interpreter that it is compared

@@ -13,7 +13,7 @@ use super::layout::{Head, Layout, Stage};
 use super::local_steps::Passed;
 use super::machine::Machine;
 use super::setup::Setup;
-use super::terms::{self, Target, Term, Var};
+use super::terms::{Condition, Target, Term, Var};
 use super::variables::{Kept, Variables};
 use super::{Face, Options, Patience, Unsupported};
 
@@ -56,7 +56,7 @@ pub struct ProcedureCode {
     /// How many results it has.
     pub results: usize,
     /// What holds before and after each of its steps.
-    pub enforced: Option<Condition>,
+    pub enforced: Option<Term>,
     /// What it does at each position, with the end.
     pub instructions: Vec<Instruction>,
 }
@@ -104,13 +104,13 @@ pub enum Op {
     /// Goes on at one of these positions.
     Goto(Vec<usize>),
     /// Assigns all values at once.
-    Assign(Vec<Store>, Option<Condition>),
+    Assign(Vec<Store>, Option<Term>),
     /// Goes on if a condition holds.
-    Assume(Condition),
+    Assume(Term),
     /// A condition that must hold.
-    Assert(Condition),
+    Assert(Term),
     /// Goes on here or there.
-    Branch(Condition, usize, usize),
+    Branch(Term, usize, usize),
     /// Begins or ends to insist on not being interrupted.
     Insist(bool),
     /// Waits until a variable is 0 and makes it 1; or, if it is a semaphore, until it is above 0 and takes 1 away.
@@ -144,9 +144,9 @@ pub enum Op {
     /// Ends the thread.
     EndThread,
     /// Makes a lock 0, if there is one, and sleeps on a condition.
-    Sleep(terms::Condition, Option<Target>),
+    Sleep(Condition, Option<Target>),
     /// Wakes threads that sleep on a condition, all or one of them.
-    Wake(terms::Condition, bool),
+    Wake(Condition, bool),
 }
 
 /// A value that is stored.
@@ -157,9 +157,6 @@ pub struct Store {
     /// The value.
     pub value: Term,
 }
-
-/// An expression that is true or false.
-pub type Condition = Term;
 
 impl Op {
     /// The expressions that it evaluates. Those that lead to the targets of a call are evaluated when it returns.

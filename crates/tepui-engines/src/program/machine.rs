@@ -327,7 +327,8 @@ enum Stored {
     OutOfArray,
 }
 
-fn computed(operator: Operator, left: i64, right: i64) -> i64 {
+/// What an operator makes of two numbers.
+pub(super) fn computed(operator: Operator, left: i64, right: i64) -> i64 {
     match operator {
         Operator::Less => i64::from(left < right),
         Operator::AtMost => i64::from(left <= right),
@@ -337,7 +338,9 @@ fn computed(operator: Operator, left: i64, right: i64) -> i64 {
         Operator::Multiply => left * right,
         Operator::Divide => left.div_euclid(right),
         Operator::Modulo => left.rem_euclid(right),
-        // The others are terms of their own.
+        Operator::Equal => i64::from(left == right),
+        Operator::Unequal => i64::from(left != right),
+        // Those of Booleans are terms of their own.
         _ => left + right,
     }
 }

@@ -1,4 +1,4 @@
-//! Concurrent Boolean programs.
+//! Concurrent programs with finite data.
 //!
 //! A program is a system that answers one question: which steps has a thread in this state. The answer is computed when it
 //! is asked for. [`code`] is the program, made ready; [`machine`] executes a statement, and [`steps`] adds what follows it

@@ -283,11 +283,14 @@ impl<'r, 'p> Follower<'r, 'p> {
 
     /// Whether a statement has failed by which a property is violated.
     pub(super) fn fails(&self, property: &str) -> bool {
+        let failed = |frames: &Vec<Frame>| frames.last().and_then(|top| top.failed);
+        let failed: Vec<_> = self.last.threads.iter().flatten().filter_map(failed).collect();
+        if failed.is_empty() {
+            return false;
+        }
         let properties = self.runner.program().properties(false);
         let wanted = properties.iter().find(|other| other.name == property);
-        let failed = |frames: &Vec<Frame>| frames.last().and_then(|top| top.failed);
-        let mut failed = self.last.threads.iter().flatten().filter_map(failed);
-        failed.any(|goal| wanted.is_some_and(|wanted| wanted.never.contains(&goal)))
+        wanted.is_some_and(|wanted| failed.iter().any(|goal| wanted.never.contains(goal)))
     }
 
     /// The execution that ends in the last state, and violates a property there; `full` is the thread that wants to start

@@ -8,6 +8,8 @@
 
 use tepui_model::program::{Action, Expression, Kind, Operator, Place, Procedure, Program, Slot};
 
+use super::machine::computed;
+
 /// The threads that a program begins with.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -140,16 +142,8 @@ impl Preparing<'_> {
             Expression::Negate(operand) => Some(-self.number(operand)?),
             Expression::Binary(operator, left, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                match operator {
-                    Operator::Add => Some(left + right),
-                    Operator::Subtract => Some(left - right),
-                    Operator::Multiply => Some(left * right),
-                    Operator::Divide => Some(left.div_euclid(right)),
-                    Operator::Modulo => Some(left.rem_euclid(right)),
-                    Operator::Equal => Some(i64::from(left == right)),
-                    Operator::Unequal => Some(i64::from(left != right)),
-                    _ => None,
-                }
+                let logical = matches!(operator, Operator::And | Operator::Or | Operator::Xor | Operator::Implies);
+                (!logical).then(|| computed(*operator, left, right))
             }
             _ => None,
         }

@@ -242,13 +242,17 @@ impl Relevant {
             results: each(|procedure| procedure.results.len()),
             changed: true,
         };
+        let doubtful = |number: usize, procedure: &Procedure| -> Vec<bool> {
+            (0..procedure.statements.len()).map(|position| program.is_doubtful(number, position)).collect()
+        };
+        let doubtful: Vec<_> =
+            program.procedures.iter().enumerate().map(|(number, own)| doubtful(number, own)).collect();
         while std::mem::take(&mut relevant.changed) {
             for (number, procedure) in program.procedures.iter().enumerate() {
                 procedure.enforced.iter().for_each(|condition| relevant.need(number, condition, constants));
                 for (position, statement) in procedure.statements.iter().enumerate() {
                     relevant.statement(number, &statement.action, constants);
-                    let doubtful = program.is_doubtful(number, position);
-                    relevant.required(number, &statement.action, doubtful, constants);
+                    relevant.required(number, &statement.action, doubtful[number][position], constants);
                 }
             }
         }
@@ -299,28 +303,27 @@ impl Relevant {
     /// What a statement needs whatever becomes of what it stores: indices, and everything where a value may be out of
     /// range.
     fn required(&mut self, procedure: usize, action: &Action, doubtful: bool, constants: &Constants) {
-        let mut needed = Vec::new();
-        action.targets().iter().for_each(|target| target.indices(&mut |index| needed.push(index)));
         let mut all = Vec::new();
         action.expressions(&mut |expression| all.push(expression));
-        let mut indices = Vec::new();
-        for expression in all.iter().filter(|_| !doubtful) {
+        let sleeps = matches!(action, Action::SleepOn(..) | Action::Wake { .. });
+        for expression in all {
+            if doubtful || sleeps {
+                self.need(procedure, expression, constants);
+            }
             expression.elements(&mut |element| {
-                indices.extend(element.indices.iter().map(|index| index.value.clone()));
+                element.indices.iter().for_each(|index| self.need(procedure, &index.value, constants));
             });
         }
-        if let Action::SleepOn(condition, _) | Action::Wake { condition, .. } = action {
-            needed.extend(condition.indices.iter().map(|index| &index.value));
+        for target in action.targets() {
+            target.indices(&mut |index| self.need(procedure, index, constants));
         }
-        if doubtful {
-            needed.extend(all);
-            if let Action::Call { procedure: called, targets, .. } = action {
-                for (result, _) in targets.iter().enumerate().filter(|(_, target)| target.is_somewhere()) {
-                    self.changed |= !std::mem::replace(&mut self.results[*called][result], true);
-                }
+        if let Action::Call { procedure: called, targets, .. } = action
+            && doubtful
+        {
+            for (result, _) in targets.iter().enumerate().filter(|(_, target)| target.is_somewhere()) {
+                self.changed |= !std::mem::replace(&mut self.results[*called][result], true);
             }
         }
-        needed.into_iter().chain(&indices).for_each(|expression| self.need(procedure, expression, constants));
     }
 
     fn matters_somewhere(&self, procedure: usize, place: &Place) -> bool {

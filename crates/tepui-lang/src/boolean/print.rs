@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use super::Dialect;
 use super::expressions::{is_order, sign};
 use super::parse::is_keyword;
+use super::resolve::{default_code, parts};
 use tepui_model::program::{
     Action, Condition, Declared, Dimension, Element, Expression, Index, Kind, Operator, Place, Procedure, Program,
     Shape, Slot, Variable,
@@ -137,7 +138,7 @@ impl Printer<'_> {
         if parts.iter().all(|part| part.init.is_none()) {
             return format!("{head} := *;");
         }
-        match has_records(&declared.shape) || parts.iter().all(|part| part.init == Some(default(part.kind))) {
+        match has_records(&declared.shape) || parts.iter().all(|part| part.init == Some(default_code(part.kind))) {
             true => format!("{head};"),
             false => format!("{head} := {};", self.init(&declared.shape, parts)),
         }
@@ -223,7 +224,8 @@ impl Printer<'_> {
             // What a thread does when it has been woken belongs to the wait.
             let before = index.checked_sub(1).map(|before| &procedure.statements[block[before]]);
             if let Some(before) = before
-                && matches!(before.action, Action::SleepOn(..))
+                && let Action::SleepOn(_, lock) = &before.action
+                && statement.action == Action::Lock(lock.clone())
                 && before.text == statement.text
             {
                 continue;
@@ -412,8 +414,9 @@ impl Printer<'_> {
 
     /// The name of something, given the name of its first part.
     fn stem(&self, shape: &Shape, first: Option<String>) -> String {
-        let (first, suffix) = (first.unwrap_or_default(), first_suffix(self.program, shape));
-        first.strip_suffix(&suffix).map(str::to_owned).unwrap_or(first)
+        let (first, parts) = (first.unwrap_or_default(), parts(self.program, shape));
+        let suffix = parts.first().map_or("", |(suffix, _)| suffix);
+        first.strip_suffix(suffix).map(str::to_owned).unwrap_or(first)
     }
 
     fn expressions(&self, expressions: &[Expression]) -> String {
@@ -477,29 +480,6 @@ fn level_of(operator: Operator) -> u32 {
         Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => COMPARISON,
         Operator::Add | Operator::Subtract => 6,
         Operator::Multiply | Operator::Divide | Operator::Modulo => 7,
-    }
-}
-
-/// The code of the value with which a variable starts if nothing else is said.
-fn default(kind: Kind) -> u32 {
-    match kind {
-        Kind::Range(low, high) if (low..=high).contains(&0) => low.unsigned_abs(),
-        _ => 0,
-    }
-}
-
-/// What is written behind the name of something for its first part.
-fn first_suffix(program: &Program, shape: &Shape) -> String {
-    match shape {
-        Shape::Scalar(_) => String::new(),
-        Shape::Array(Dimension::Count(_), element) => format!("[0]{}", first_suffix(program, element)),
-        Shape::Array(Dimension::Enumeration(number), element) => {
-            format!("[{}]{}", program.enumerations[*number].values[0], first_suffix(program, element))
-        }
-        Shape::Record(number) => {
-            let (name, shape) = &program.records[*number].fields[0];
-            format!(".{name}{}", first_suffix(program, shape))
-        }
     }
 }
 

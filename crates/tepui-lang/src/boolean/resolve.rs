@@ -24,6 +24,9 @@ mod expressions;
 mod places;
 mod statements;
 
+pub(super) use declarations::default_code;
+pub(super) use places::parts;
+
 /// Looks all names up. Nothing, if that makes no sense; the sink says why.
 pub(super) fn resolve(
     module: &Module,

@@ -1,4 +1,4 @@
-//! Words and marks of Boolean programs.
+//! Words and marks of programs.
 //!
 //! All dialects are made of the same tokens. Keywords are words; the parser knows which.
 

@@ -15,6 +15,14 @@ const MOST_VALUES: i64 = 1 << 16;
 /// The lowest and the highest number that may be written.
 const NUMBERS: std::ops::RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i64;
 
+/// The code of the value with which a variable starts if nothing else is said: 0, or the lowest number.
+pub(in crate::boolean) fn default_code(kind: Kind) -> u32 {
+    match kind {
+        Kind::Range(low, high) if (low..=high).contains(&0) => low.unsigned_abs(),
+        _ => 0,
+    }
+}
+
 impl Resolver<'_, '_> {
     pub(super) fn enumerations(&mut self) {
         for (name, values) in &self.module.enumerations {
@@ -234,12 +242,8 @@ impl Resolver<'_, '_> {
     /// The codes with which the parts of a variable start; none, if they may start with any value.
     fn inits(&mut self, init: Option<&Init>, shape: &Shape) -> Vec<Option<u32>> {
         let kinds: Vec<_> = parts(&self.program, shape).into_iter().map(|(_, kind)| kind).collect();
-        let default = |kind: &Kind| match kind {
-            Kind::Range(low, high) if (*low..=*high).contains(&0) => low.unsigned_abs(),
-            _ => 0,
-        };
         match (init, shape) {
-            (None, _) if self.dialect.has_braces() => kinds.iter().map(|kind| Some(default(kind))).collect(),
+            (None, _) if self.dialect.has_braces() => kinds.iter().map(|&kind| Some(default_code(kind))).collect(),
             (None, _) => vec![None; kinds.len()],
             (Some(Init::One(value)), _) if matches!(value.operation, Operation::Any) => vec![None; kinds.len()],
             (Some(Init::One(value)), _) => {

@@ -17,7 +17,7 @@ pub(super) struct Placed {
 }
 
 /// The scalar parts of something: what follows its name, and their kinds.
-pub(super) fn parts(program: &Program, shape: &Shape) -> Vec<(String, Kind)> {
+pub(in crate::boolean) fn parts(program: &Program, shape: &Shape) -> Vec<(String, Kind)> {
     let within = |prefix: String, shape: &Shape| {
         let inner = parts(program, shape).into_iter();
         inner.map(|(suffix, kind)| (format!("{prefix}{suffix}"), kind)).collect::<Vec<_>>()

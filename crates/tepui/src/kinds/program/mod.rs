@@ -1,4 +1,4 @@
-//! Boolean programs: variables, procedures, threads.
+//! Programs: finite data, procedures, threads.
 //!
 //! A program is compiled to a pushdown system, and the engines for those look for an answer. Proofs and traces come back
 //! to the program ([`way_back`]): a proof is one about the source, which the checker judges with the interpreter, and a
