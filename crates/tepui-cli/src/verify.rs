@@ -25,6 +25,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let engine = args.run.chosen();
     let given = [
         ("--call-return", args.call_return.is_some()),
+        ("--no-partial-order", args.no_partial_order),
         ("--minimal", args.minimal.is_some()),
         ("--z-depth", args.z_depth > 1),
         ("--closure-every-iteration", args.closure_every_iteration),
@@ -44,6 +45,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         bound_limit: args.bound_limit.map(|limit| vec![limit]),
         z_depth: usize::from(args.z_depth),
         invariant: args.invariant,
+        partial_order: !args.no_partial_order,
         call_return: args.call_return.map(call_return),
         ..base_options(&args.run, engine)
     };

@@ -137,10 +137,13 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn owed_for(&self, system: &S, fact: Self::Fact, view: &[u32], targets: &mut Targets<Self::Why>);
 
     /// The certificate of a closed set of views, for the properties that are not violated. The set is given up to make room.
+    /// Where not all threads were explored, it is said which were; that is so only for systems that
+    /// [reduce](System::reduces).
     fn certificate(
         &self,
         system: &S,
         views: PackedSet<ViewId>,
+        explored: Option<Explored>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,
@@ -157,6 +160,15 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
 
     /// Bytes held.
     fn bytes(&self) -> u64;
+}
+
+/// Which threads were explored.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Explored {
+    /// Sets of threads.
+    pub sets: Vec<Vec<ThreadId>>,
+    /// For each view the number of a set and one; or 0, where all threads were explored.
+    pub of: Vec<u32>,
 }
 
 /// Views in words for people.

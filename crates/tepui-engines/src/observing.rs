@@ -139,7 +139,7 @@ impl<S: System, A: Describe<S>> Observed for Observing<S, A> {
             return Ok(None);
         }
         let abstraction = obligations.abstraction();
-        let certificate = abstraction.certificate(system, reached.clone(), violated, workers, budget)?;
+        let certificate = abstraction.certificate(system, reached.clone(), None, violated, workers, budget)?;
         let level = abstraction.level();
         Ok(Some(Proof { certificate, because: A::because(system, level), kind: "closure", level }))
     }

@@ -56,7 +56,7 @@ impl Symmetry {
     }
 
     /// Whether no two threads are interchangeable.
-    pub(crate) fn is_trivial(&self) -> bool {
+    pub fn is_trivial(&self) -> bool {
         self.groups.is_empty()
     }
 
@@ -113,6 +113,18 @@ impl Symmetry {
             "the other locals were in canonical order"
         );
         group[place]
+    }
+
+    /// Makes a row canonical, and lets something that is said of each thread follow. Of equal locals those come first of which
+    /// it is true.
+    pub(crate) fn canonicalise_with(&self, row: &mut [u32], said: &mut [bool]) {
+        for group in &self.groups {
+            let mut locals: Vec<_> = group.iter().map(|thread| (row[thread.field()], !said[thread.index()])).collect();
+            locals.sort_unstable();
+            for (thread, (local, not)) in group.iter().zip(locals) {
+                (row[thread.field()], said[thread.index()]) = (local, !not);
+            }
+        }
     }
 
     /// Makes a row canonical.

@@ -88,8 +88,35 @@ pub trait System: Send + Sync {
         place
     }
 
+    /// Whether it can be told which threads can wait while others are explored.
+    fn reduces(&self) -> bool {
+        false
+    }
+
+    /// Which threads to explore at a row that a step of some thread led to first. They are added to a list, in ascending order;
+    /// all others can wait. What is new on the way is of no use.
+    fn choose(&self, _row: &[u32], _mover: ThreadId, _news: &mut Self::News, _chosen: &mut Vec<ThreadId>) -> Choice {
+        Choice::All
+    }
+
+    /// Adds a thread to those that are explored at a row, and all that cannot wait then.
+    fn widen(&self, _row: &[u32], _thread: ThreadId, _chosen: &mut Vec<ThreadId>) {}
+
     /// Bytes held.
     fn bytes(&self) -> u64;
+}
+
+/// Which threads are explored at a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// All.
+    All,
+    /// Some, and others may move as well.
+    Some,
+    /// One, while nobody else may move.
+    Alone,
+    /// None: nothing follows that matters.
+    Nobody,
 }
 
 /// A step of a path through states.

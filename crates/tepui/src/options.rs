@@ -83,6 +83,8 @@ pub struct Options {
     pub z_depth: usize,
     /// Whether interchangeable threads are treated as such, where that is sound.
     pub symmetry: bool,
+    /// Whether threads that do not touch what others touch may wait, in closure of programs.
+    pub partial_order: bool,
     /// Delays: test for closure at every bound.
     pub test_always: bool,
     /// Delays: compute every bound from the initial state.
@@ -109,6 +111,7 @@ impl Default for Options {
             view_depth: 1,
             z_depth: 1,
             symmetry: true,
+            partial_order: true,
             test_always: false,
             from_scratch: false,
             refinement: Refinement::default(),

@@ -217,6 +217,7 @@ impl Abstraction<Counting> for CounterViews {
         &self,
         _: &Counting,
         views: PackedSet<ViewId>,
+        _: Option<tepui_engines::abstraction::Explored>,
         violated: &[bool],
         _: &Workers,
         _: &mut Budget,

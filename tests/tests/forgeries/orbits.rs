@@ -87,7 +87,7 @@ impl Claim {
             false => LemmaThread { like: Some(leaders[thread]), ..LemmaThread::default() },
         };
         let threads = (0..leaders.len()).map(part).collect();
-        Lemma { depth: self.depth as u32, threads, views: rows(leaders.len() + 1, views) }
+        Lemma { depth: self.depth as u32, threads, views: rows(leaders.len() + 1, views), explored: Vec::new() }
     }
 
     /// What lies below the words of some threads.

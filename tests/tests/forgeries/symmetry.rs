@@ -143,7 +143,7 @@ fn all_alike(threads: usize, words: &[u32], table: Vec<Vec<u32>>) -> Lemma {
     };
     let mut parts = vec![leader];
     parts.resize(threads, LemmaThread { like: Some(0), ..LemmaThread::default() });
-    Lemma { depth: 1, threads: parts, views: rows(threads + 1, table) }
+    Lemma { depth: 1, threads: parts, views: rows(threads + 1, table), explored: Vec::new() }
 }
 
 fn token_lemma(count: usize) -> Lemma {

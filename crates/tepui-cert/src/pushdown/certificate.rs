@@ -64,7 +64,7 @@ mod tests {
         Certificate {
             model: Digest::of(b"model"),
             properties: vec![Property { name: "no clash".to_owned(), never: vec![pattern] }],
-            lemmas: vec![Lemma { depth: 2, threads: vec![thread.clone(), thread], views }],
+            lemmas: vec![Lemma { depth: 2, threads: vec![thread.clone(), thread], views, explored: Vec::new() }],
             regular: None,
         }
     }

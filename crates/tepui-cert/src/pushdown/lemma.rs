@@ -14,6 +14,18 @@ pub struct Lemma {
     /// The views: a shared state, then for each thread the index of a word in its own list or that of its leader. Each
     /// row stands for all that arise by permuting cells within groups, and has them in ascending order.
     pub views: Rows,
+    /// Where not all threads are explored: which are, and at which views.
+    pub explored: Vec<Explored>,
+}
+
+/// Views at which only some threads are explored. A lemma with any of them is *reduced*: it says that nothing bad happens,
+/// but not that there are no other views.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Explored {
+    /// The threads, in ascending order.
+    pub threads: Vec<usize>,
+    /// The numbers of the views among all in ascending order, in ascending order.
+    pub views: Vec<usize>,
 }
 
 /// One thread's part of a lemma.

@@ -8,6 +8,6 @@ mod trace;
 mod write;
 
 pub use certificate::Certificate;
-pub use lemma::{Lemma, LemmaThread, Rows};
+pub use lemma::{Explored, Lemma, LemmaThread, Rows};
 pub use regular::{Language, Regular, RegularThread};
 pub use trace::{Step, Trace};

@@ -3,7 +3,7 @@
 use tepui_model::pushdown::Symbol;
 
 use super::certificate::{Certificate, HEAD};
-use super::lemma::{Lemma, LemmaThread, Rows};
+use super::lemma::{Explored, Lemma, LemmaThread, Rows};
 use super::regular::{Language, Regular, RegularThread};
 use crate::read::{Lines, Unreadable, check_seal, read_patterns, strip_keyword};
 
@@ -47,7 +47,29 @@ impl Lemma {
         let rows = lines.expect("views")?;
         let rows = lines.number(rows)?;
         let views = read_rows(lines, threads.len() + 1, rows, words)?;
-        Ok(Self { depth, threads, views })
+        let mut explored = Vec::new();
+        while let Some(text) = lines.accept("explored") {
+            explored.push(Explored::read(lines, text, views.len())?);
+        }
+        Ok(Self { depth, threads, views, explored })
+    }
+}
+
+impl Explored {
+    fn read(lines: &Lines<'_>, text: &str, most: usize) -> Result<Self, Unreadable> {
+        let (threads, ranges) = text.split_once(':').ok_or_else(|| lines.error("expected `explored THREADS : VIEWS`"))?;
+        let from_one = |text| lines.number::<usize>(text)?.checked_sub(1).ok_or_else(|| lines.error("numbers start at 1"));
+        let threads = threads.split_ascii_whitespace().map(from_one).collect::<Result<_, _>>()?;
+        let mut views = Vec::new();
+        for range in ranges.split_ascii_whitespace() {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let (first, last) = (lines.number::<usize>(first)?, lines.number::<usize>(last)?);
+            if first > last || last >= most || views.last().is_some_and(|&before| before >= first) {
+                return Err(lines.error(format!("`{range}` does not go on in ascending order among {most} views")));
+            }
+            views.extend(first..=last);
+        }
+        Ok(Self { threads, views })
     }
 }
 

@@ -37,6 +37,23 @@ impl Lemma {
         }
         let _ = writeln!(out, "views {}", self.views.len());
         write_rows(out, &self.views.sorted());
+        for explored in &self.explored {
+            let threads: String = explored.threads.iter().map(|thread| format!("{} ", thread + 1)).collect();
+            let _ = write!(out, "explored {threads}:");
+            write_ranges(out, &explored.views);
+            out.push('\n');
+        }
+    }
+}
+
+/// Numbers in ascending order, where neighbours share a range.
+fn write_ranges(out: &mut String, numbers: &[usize]) {
+    for range in numbers.chunk_by(|one, next| one + 1 == *next) {
+        let _ = match range {
+            [one] => write!(out, " {one}"),
+            [first, .., last] => write!(out, " {first}-{last}"),
+            [] => Ok(()),
+        };
     }
 }
 

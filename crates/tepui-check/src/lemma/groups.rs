@@ -66,10 +66,15 @@ impl Groups {
         before == after
     }
 
+    /// The thread before in the group; the thread itself, if there is none.
+    pub(super) fn before(&self, thread: usize) -> usize {
+        self.neighbours[thread].0
+    }
+
     /// Whether the thread before in the group has the same word. In a canonical row it is enough to look at the first of
     /// equal ones.
     pub(crate) fn repeats(&self, row: &[u32], thread: usize) -> bool {
-        let (before, _) = self.neighbours[thread];
+        let before = self.before(thread);
         before != thread && row[before + 1] == row[thread + 1]
     }
 

@@ -45,6 +45,7 @@
 
 mod groups;
 mod projection;
+mod reduced;
 mod rows;
 mod show;
 mod table;
@@ -59,8 +60,10 @@ use tepui_model::pushdown::Symbol;
 use crate::Rejected;
 pub(crate) use groups::Groups;
 use projection::Exclusion;
+use reduced::Reduction;
+pub(crate) use reduced::{Footprint, Things, Touched};
 pub(crate) use rows::Holders;
-use rows::{as_set, check_rows, is_word};
+use rows::{as_set, check_rows, explored, is_word};
 pub(crate) use show::Show;
 use show::show_word;
 use table::Index;
@@ -102,6 +105,15 @@ pub(crate) trait System: Show {
     fn woken(&self, top: Symbol, condition: u32) -> Option<Vec<Symbol>>;
     /// The threads that an action needs, in ascending order.
     fn meeting(&self, action: u32) -> &[usize];
+    /// What a thread touches whose stack has some symbols, the top first, and may have some of the others; none, if nobody
+    /// can tell.
+    fn touched(&self, _stack: &[Symbol]) -> Option<Touched> {
+        None
+    }
+    /// What has no value yet in a shared state: who reads it gives it one.
+    fn unset(&self, _shared: u32) -> Things {
+        Things::default()
+    }
     /// Whether to stop.
     fn stop(&self) -> bool;
 }
@@ -146,6 +158,8 @@ pub(crate) struct Checked<'a> {
     /// The words and what lies below them, at the leader of each group.
     words: Vec<FxHashMap<Word<'a>, u32>>,
     below: Vec<FxHashMap<Word<'a>, Vec<Symbol>>>,
+    /// For each view the threads that are explored there, if not all are; empty, if all are at every view.
+    explored: Vec<Option<&'a [usize]>>,
 }
 
 /// What one move makes of a thread's word.
@@ -155,6 +169,8 @@ struct Consequence {
     /// The number of the new word, if it has one.
     known: Option<u32>,
     word: Vec<Symbol>,
+    /// Whether every state has this move that shows the view, whatever lies below the word.
+    sure: bool,
 }
 
 /// What a leader's threads can do in a shared state with a word.
@@ -179,6 +195,9 @@ pub(crate) fn check_lemmas<'a>(system: &impl System, lemmas: &'a [Lemma]) -> Res
     let mut proved: Vec<Checked<'_>> = Vec::new();
     for (number, lemma) in lemmas.iter().enumerate() {
         let place = format!("lemma {}", number + 1);
+        if !lemma.explored.is_empty() && number + 1 < lemmas.len() {
+            return Err(Rejected::new(place, "it is reduced, so that no other can rest on it"));
+        }
         proved.push(check(system, lemma, &proved).map_err(|trouble| match trouble {
             Trouble::Wrong(reason) => Rejected::new(place, reason),
             Trouble::Stopped => Rejected::stopped(place),
@@ -207,6 +226,16 @@ impl<'a> Checked<'a> {
     /// The number of orbits.
     pub(crate) fn orbits(&self) -> usize {
         self.lemma.views.len()
+    }
+
+    /// Whether it explores, somewhere, some threads only.
+    pub(crate) fn is_reduced(&self) -> bool {
+        !self.explored.is_empty()
+    }
+
+    /// Whether a thread is explored at a view.
+    pub(crate) fn explores(&self, view: usize, thread: usize) -> bool {
+        self.explored.get(view).copied().flatten().is_none_or(|explored| explored.contains(&thread))
     }
 
     /// The depth of the views.
@@ -256,7 +285,8 @@ impl<'a> Checked<'a> {
         }
         check_rows(system, lemma, &groups)?;
         let index = Index::of(&lemma.views).map_err(|row| format!("row {} occurs twice", row + 1))?;
-        Ok(Self { lemma, groups, index, words, below })
+        let explored = explored(lemma)?;
+        Ok(Self { lemma, groups, index, words, below, explored })
     }
 
     fn holds_initially(&self, system: &impl System) -> Result<(), String> {
@@ -284,6 +314,7 @@ impl<'a> Checked<'a> {
         let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
         let mut memo = Memo::default();
         let mut next = Vec::new();
+        let mut reduction = self.is_reduced().then(|| Reduction::new(self, system));
         for (number, row) in self.lemma.views.iter().enumerate() {
             if number.is_multiple_of(LOOK_EVERY) && system.stop() {
                 return Err(Trouble::Stopped);
@@ -291,8 +322,12 @@ impl<'a> Checked<'a> {
             next.clear();
             next.extend_from_slice(row);
             let holders = if S::TURNS { self.holders(system, row) } else { Holders::Nobody };
+            if let Some(reduction) = &mut reduction {
+                let blame = |reason| format!("at the view {}: {reason}", self.show(system, row));
+                reduction.view(row, &holders, self.explored[number]).map_err(blame)?;
+            }
             for thread in (0..system.threads()).filter(|&thread| !self.groups.repeats(row, thread)) {
-                if !holders.let_move(thread) {
+                if !holders.let_move(thread) || !self.explores(number, thread) {
                     continue;
                 }
                 let consequences = self.consequences_at(system, &mut memo, row, thread)?;
@@ -305,7 +340,11 @@ impl<'a> Checked<'a> {
                         self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
                         continue;
                     }
-                    if consequence.known.is_some() && self.index.contains(&self.lemma.views, &next) {
+                    let found = consequence.known.and_then(|_| self.index.find(&self.lemma.views, &next));
+                    if let Some(reduction) = &mut reduction {
+                        reduction.leads(number, &consequence.step, found.filter(|_| consequence.sure));
+                    }
+                    if found.is_some() {
                         continue;
                     }
                     let changed = (place, consequence.word.as_slice());
@@ -318,6 +357,7 @@ impl<'a> Checked<'a> {
                 self.groups.put(&mut next, place, row[thread + 1]);
             }
         }
+        reduction.map_or(Ok(()), Reduction::heeds_all)?;
         // A system that was told to stop may have left results out.
         if system.stop() { Err(Trouble::Stopped) } else { Ok(()) }
     }
@@ -367,9 +407,11 @@ impl<'a> Checked<'a> {
         let mut found = Vec::new();
         for step in system.moves(leader, shared, word[0]) {
             let step = Rc::new(step);
+            let goes_on = |lower: &Vec<Symbol>| !system.revealed(leader, &step, lower[0]).is_empty();
+            let sure = !matches!(step.change, Change::Pop) || self.lower(leader, word).iter().all(goes_on);
             let result = |(to, word): (u32, Vec<Symbol>)| {
                 let known = self.words[leader].get(word.as_slice()).copied();
-                Consequence { step: Rc::clone(&step), to, known, word }
+                Consequence { step: Rc::clone(&step), to, known, word, sure }
             };
             match self.changed(system, leader, word, &step) {
                 Ok(results) => found.extend(results.into_iter().map(result)),
@@ -393,12 +435,8 @@ impl<'a> Checked<'a> {
         let beneath = self.beneath(leader, word);
         match &step.change {
             Change::Pop => {
-                let lower: Vec<Vec<Symbol>> = match self.is_open(word) {
-                    true => beneath.iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
-                    false => vec![word[1..].to_vec()],
-                };
                 let mut results = Vec::new();
-                for lower in lower {
+                for lower in self.lower(leader, word) {
                     for (to, top) in system.revealed(leader, step, lower[0]) {
                         let mut changed = lower.clone();
                         changed[0] = top;
@@ -424,6 +462,14 @@ impl<'a> Checked<'a> {
                 Ok(vec![(step.to, written)])
             }
             Change::Clear => Ok(vec![(step.to, vec![Symbol::BOTTOM])]),
+        }
+    }
+
+    /// What a pop may leave of a word.
+    fn lower(&self, leader: usize, word: Word<'_>) -> Vec<Vec<Symbol>> {
+        match self.is_open(word) {
+            true => self.beneath(leader, word).iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
+            false => vec![word[1..].to_vec()],
         }
     }
 

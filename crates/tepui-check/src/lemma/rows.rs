@@ -1,6 +1,6 @@
 //! Rows and words that are well formed, and which threads a row lets move.
 
-use tepui_cert::pushdown::Lemma;
+use tepui_cert::pushdown::{Explored, Lemma};
 use tepui_model::pushdown::Symbol;
 
 use super::{Groups, System};
@@ -37,6 +37,23 @@ pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -
         Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
         None => Ok(()),
     }
+}
+
+/// For each view the threads that are explored there, if not all are; nothing, if all are at every view.
+pub(super) fn explored(lemma: &Lemma) -> Result<Vec<Option<&[usize]>>, String> {
+    let mut found = if lemma.explored.is_empty() { Vec::new() } else { vec![None; lemma.views.len()] };
+    for Explored { threads, views } in &lemma.explored {
+        if !threads.is_sorted() || threads.iter().any(|&thread| thread >= lemma.threads.len()) {
+            return Err("it explores threads that do not exist, or lists them in another order".to_owned());
+        }
+        for &view in views {
+            let known = found.get_mut(view).ok_or("it explores threads at a view that does not exist")?;
+            if known.replace(threads.as_slice()).is_some() {
+                return Err(format!("it says twice which threads are explored at view {view}"));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// At most `depth` symbols, of which the last may be the marker and must be if there are fewer.

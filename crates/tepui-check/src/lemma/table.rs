@@ -37,9 +37,14 @@ impl Index {
         }
     }
 
+    /// The number of a row, if it is there.
+    pub(super) fn find(&self, rows: &Rows, cells: &[u32]) -> Option<u32> {
+        self.table.find(hash(cells), |&row| rows.get(row as usize) == cells).copied()
+    }
+
     /// Whether a row is there.
     pub(super) fn contains(&self, rows: &Rows, cells: &[u32]) -> bool {
-        self.table.find(hash(cells), |&row| rows.get(row as usize) == cells).is_some()
+        self.find(rows, cells).is_some()
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn avoids(
                 }
             }
         });
-        let stuck = || deadlock.filter(|_| may_be_stuck(system, lemma, row, &mut blocked));
+        let stuck = || deadlock.filter(|_| may_be_stuck(system, lemma, (number, row), &mut blocked));
         if let Some(property) = violated.or_else(stuck) {
             return Err((property, format!("the view {} violates it", lemma.show(system, row))));
         }
@@ -189,7 +189,7 @@ fn lower<'l>(lemma: &'l Checked<'_>, thread: usize, row: &[u32]) -> &'l [Symbol]
 fn may_be_stuck(
     system: &Interpreted<'_>,
     lemma: &Checked<'_>,
-    row: &[u32],
+    (number, row): (usize, &[u32]),
     blocked: &mut FxHashMap<(usize, u32, u32), bool>,
 ) -> bool {
     let threads = 0..row.len() - 1;
@@ -200,7 +200,8 @@ fn may_be_stuck(
     if threads.clone().all(|thread| word(thread)[0].is_bottom()) {
         return false;
     }
-    let mut moving = threads.filter(|&thread| holders.let_move(thread));
+    // Where only some threads are explored, one of these must be able to move.
+    let mut moving = threads.filter(|&thread| holders.let_move(thread) && lemma.explores(number, thread));
     if !values.contains(&Value::Unset) {
         return moving.all(|thread| {
             let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);

@@ -25,6 +25,7 @@
 //! happen can be seen in the views of the last lemma (`avoids`).
 
 mod avoids;
+mod footprints;
 mod passing;
 mod replay;
 mod show;
@@ -77,6 +78,9 @@ pub fn check(
     }
     let lemmas = check_lemmas(&system, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };
+    if last.is_reduced() && properties.iter().all(|property| property.never.is_empty()) {
+        return Err(Rejected::new("lemmas", "the last one is reduced: it does not say which views there are"));
+    }
     judged(avoids::avoids(&system, last, properties))?;
     Ok(system.proof(Accepted::Views(pushdown::Accepted::of(&lemmas, last, names()))))
 }

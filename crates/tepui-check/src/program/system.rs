@@ -13,10 +13,11 @@ use tepui_model::program::{Program, Property};
 use tepui_model::pushdown::Symbol;
 
 use super::Proof;
+use super::footprints::Footprints;
 use super::passing::{Passing, Watched};
 use super::start;
 use super::tables::Tables;
-use crate::lemma::{Change, Move, NOWHERE, Others, Start, System};
+use crate::lemma::{Change, Move, NOWHERE, Others, Start, System, Things, Touched};
 use crate::{Accepted, Rejected};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
@@ -39,6 +40,7 @@ pub(super) struct Interpreted<'a> {
     pub(super) done: RefCell<Vec<Done>>,
     /// What frames that wait make of results.
     revealed: RefCell<Revealed>,
+    footprints: Footprints<'a>,
 }
 
 impl<'a> Interpreted<'a> {
@@ -61,6 +63,7 @@ impl<'a> Interpreted<'a> {
             uninterrupted,
             done: RefCell::default(),
             revealed: RefCell::default(),
+            footprints: Footprints::new(program, &certificate.kept.shared),
         };
         let places = system.tables.places();
         let initial = start::initial(&system.passing(), places).map_err(|reason| Rejected::new("start", reason))?;
@@ -208,6 +211,19 @@ impl System for Interpreted<'_> {
 
     fn meeting(&self, _: u32) -> &[usize] {
         &[]
+    }
+
+    fn touched(&self, stack: &[Symbol]) -> Option<Touched> {
+        let frames = stack.iter().filter_map(|&symbol| self.tables.frame(symbol));
+        let top = stack.first().and_then(|&symbol| self.tables.frame(symbol));
+        Some(self.footprints.touched(top, frames))
+    }
+
+    fn unset(&self, shared: u32) -> Things {
+        let mut unset = Things::default();
+        let values = self.tables.shared(shared).into_iter().flatten().enumerate();
+        values.filter(|(_, value)| **value == Value::Unset).for_each(|(number, _)| unset.insert(number));
+        unset
     }
 
     fn stop(&self) -> bool {

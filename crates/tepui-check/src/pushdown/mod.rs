@@ -19,7 +19,7 @@ use system::Rules;
 pub struct Accepted {
     /// The properties that hold in every reachable state.
     pub properties: Vec<String>,
-    /// How many views the last lemma has, the largest number if they are more: no others are reachable.
+    /// How many views the last lemma has, the largest number if they are more: no others are reachable, unless it is reduced.
     pub views: u64,
     /// How many rows of the last lemma stand for them.
     pub orbits: usize,
@@ -27,6 +27,8 @@ pub struct Accepted {
     pub depth: u32,
     /// How many lemmas there are.
     pub lemmas: usize,
+    /// Whether the last one is reduced: where some threads can wait, it does not follow them.
+    pub reduced: bool,
 }
 
 /// Decides whether a certificate proves every property of a model. A model without properties is asked for the bare
@@ -67,7 +69,8 @@ impl Accepted {
     /// What lemmas prove, of which the last one avoids some properties.
     pub(crate) fn of(lemmas: &[Checked<'_>], last: &Checked<'_>, properties: Vec<String>) -> Self {
         let (views, orbits) = (last.views(), last.orbits());
-        Self { properties, views, orbits, depth: last.depth(), lemmas: lemmas.len() }
+        let (depth, reduced) = (last.depth(), last.is_reduced());
+        Self { properties, views, orbits, depth, lemmas: lemmas.len(), reduced }
     }
 }
 

@@ -5,6 +5,7 @@
 //! the driver calls a bound is the level of the views by which representatives are told apart, for pushdown models a number
 //! of symbols of each stack; it orders the search and limits no schedule, so no smallest one is reported.
 
+mod reduced;
 pub mod search;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::pushdown::system::Pushdown;
 use crate::symmetry::Symmetry;
 use crate::system::System;
 use crate::workers::{Cores, Workers};
+use reduced::Reduced;
 use search::Search;
 
 /// What is true of the engine on every pushdown model.
@@ -90,7 +92,8 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
     /// The level and the certificate of views that are closed, if some are. It uses up the search.
     pub fn certificate(&mut self, budget: &mut Budget) -> Result<Option<(usize, A::Certificate)>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
-        let Search { explorer, levels, exact, violated, .. } = &mut self.search;
+        let Search { explorer, levels, exact, violated, reduced, .. } = &mut self.search;
+        let explored = reduced.take().map(Reduced::into_explored);
         let states = std::mem::replace(&mut explorer.states, PackedSet::new([1]));
         levels.truncate(closed + 1);
         let Some(last) = levels.pop() else { return Ok(None) };
@@ -103,7 +106,7 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         }
         let listed = levels.is_empty().then(|| if *exact { PackedSet::new([1]) } else { views.clone() });
         let Explorer { system, workers, .. } = &*explorer;
-        let certificate = abstraction.certificate(system, views, violated, workers, budget);
+        let certificate = abstraction.certificate(system, views, explored, violated, workers, budget);
         let level = abstraction.level();
         levels.extend(listed.map(|listed| Obligations::with_views(system, abstraction, listed)));
         Ok(Some((level, certificate?)))

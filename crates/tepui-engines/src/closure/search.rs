@@ -31,6 +31,7 @@ use std::collections::VecDeque;
 
 use tepui_core::{Budget, Stop};
 
+use super::reduced::{self, Follow, Reduced};
 use crate::abstraction::Abstraction;
 use crate::explorer::{Explorer, Visitor};
 use crate::ids::{Id, StateId, ThreadId, Threads, ViewId};
@@ -71,6 +72,8 @@ pub struct Search<S: System, A: Abstraction<S>> {
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
     deferred: Vec<StateId>,
+    /// Which threads are explored, where not all are.
+    pub reduced: Option<Reduced>,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -111,6 +114,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             urgent: VecDeque::new(),
             ordinary: VecDeque::new(),
             deferred: Vec::new(),
+            reduced: None,
         }
     }
 
@@ -139,7 +143,8 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         let levels: u64 = self.levels.iter().map(Obligations::bytes).sum();
         let Explorer { states, system, .. } = &self.explorer;
         let lists = (self.urgent.capacity() + self.ordinary.capacity()) * 16 + self.deferred.capacity() * 4;
-        states.bytes() + system.bytes() + levels + lists as u64
+        let reduced = self.reduced.as_ref().map_or(0, Reduced::bytes);
+        states.bytes() + system.bytes() + levels + reduced + lists as u64
     }
 
     /// Begins or continues a stage. Ends with it, or before, at a new violation or when some level gets closed. Who goes
@@ -159,6 +164,9 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             // A few that are urgent are not worth a batch of their own; the threads need something to share.
             let more = most - batch.len();
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
+            if batch.is_empty() && self.begin_round(budget)? {
+                continue;
+            }
             if batch.is_empty() {
                 self.begun = false;
                 self.stage = A::next_level(self.stage);
@@ -173,20 +181,46 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.violated.iter().filter(|&&violated| violated).count()
     }
 
+    /// Where only some threads are explored and nothing is left to expand: whether more of them have to be. If not, the views
+    /// are closed.
+    fn begin_round(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
+        let Some(reduced) = self.reduced.as_mut().filter(|reduced| !reduced.heeds_all) else { return Ok(false) };
+        let jobs = reduced.round(&self.explorer);
+        if jobs.is_empty() {
+            reduced.heeds_all = true;
+            self.levels.iter_mut().for_each(|level| level.has_expanded(1));
+            return Ok(true);
+        }
+        let before = self.explorer.states.len();
+        let stopped = self.follow(&jobs, budget);
+        self.take_in(before, stopped, budget)?;
+        Ok(true)
+    }
+
+    /// Explores threads at states.
+    fn follow(&mut self, jobs: &[reduced::Job], budget: &mut Budget) -> Result<(), Stop> {
+        let mut found = Vec::new();
+        let stopped = self.explorer.run(jobs, &mut Follow, &mut found, budget);
+        if let Some(reduced) = &mut self.reduced {
+            reduced.note(&self.explorer, found.into_iter().flatten());
+        }
+        stopped
+    }
+
     fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
         let before = self.explorer.states.len();
-        let mut visitor = Expand { threads: self.explorer.system.threads() };
-        let stopped = self.explorer.run(batch, &mut visitor, &mut Vec::new(), budget).err();
-        for (index, level) in self.levels.iter_mut().enumerate().filter(|_| stopped.is_none()) {
+        let threads = self.explorer.system.threads();
+        let stopped = match &self.reduced {
+            None => self.explorer.run(batch, &mut Expand { threads }, &mut Vec::new(), budget),
+            Some(reduced) => {
+                let states: Vec<_> = batch.iter().map(|&(state, _)| state).collect();
+                self.follow(&reduced.jobs(&states, threads), budget)
+            }
+        };
+        for (index, level) in self.levels.iter_mut().enumerate().filter(|_| stopped.is_ok()) {
             level.has_expanded(batch.iter().filter(|(_, levels)| levels & 1 << index != 0).count());
         }
-        let found: Vec<_> = self.explorer.states.ids_from(before).collect();
-        let stopped = stopped.map_or_else(|| self.sort_in(&found, budget), Err);
-        if let Err(stop) = stopped.and_then(|()| self.report_views(budget)) {
-            // A violation may be among what was found last.
-            let _ = budget.with_grace(|budget| self.note(&found, budget));
-            return Err(stop);
-        }
+        self.take_in(before, stopped, budget)?;
         for index in (0..self.levels.len()).filter(|_| !self.exact) {
             let first = batch.iter().filter(|(_, levels)| levels & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
@@ -197,6 +231,16 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
         budget.still_open(self.open() as u64);
         Ok(())
+    }
+
+    /// Takes in the states that were found, even if there was a stop.
+    fn take_in(&mut self, before: usize, stopped: Result<(), Stop>, budget: &mut Budget) -> Result<(), Stop> {
+        let found: Vec<_> = self.explorer.states.ids_from(before).collect();
+        let stopped = stopped.and_then(|()| self.sort_in(&found, budget));
+        stopped.and_then(|()| self.report_views(budget)).inspect_err(|_| {
+            // A violation may be among what was found last.
+            let _ = budget.with_grace(|budget| self.note(&found, budget));
+        })
     }
 
     /// New states where views are states: each has a view of its own.
@@ -269,6 +313,11 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.levels.push(Obligations::of(system, abstraction));
         let all = self.explorer.states.ids();
         if self.exact {
+            if self.explorer.system.reduces() {
+                // That nobody is ignored remains to be seen, as if one more state had to be expanded.
+                self.levels.iter_mut().for_each(|level| level.will_expand(1));
+                self.reduced.get_or_insert_default().note(&self.explorer, std::iter::empty());
+            }
             self.queue(&all.collect::<Vec<_>>());
             return self.report_views(budget);
         }

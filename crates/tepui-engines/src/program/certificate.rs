@@ -9,7 +9,8 @@ use tepui_model::pushdown::Symbol;
 use super::layout::{Field, Head, Stage};
 use super::system::Programs;
 use super::variables::{self, Variables};
-use crate::ids::{ThreadId, Threads, ViewId, WordId};
+use crate::abstraction::Explored;
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::pushdown::lemma::lemma;
@@ -20,17 +21,17 @@ use crate::workers::Workers;
 pub(super) fn certificate(
     system: &Programs,
     words: &Words,
-    views: PackedSet<ViewId>,
+    (views, explored): (PackedSet<ViewId>, Option<Explored>),
     word: impl Fn(ThreadId, u32) -> WordId + Sync,
     violated: &[bool],
     workers: &Workers,
     budget: &mut Budget,
 ) -> Result<Certificate, Stop> {
-    let views = without_failures(system, words, views, &word, budget)?;
+    let (views, explored) = without_failures(system, words, (views, explored), &word, budget)?;
     let (numbers, shared) = shared_states(system, &views, budget)?;
     let most = shared.len().saturating_sub(1) as u32;
     let number = |shared: u32| numbers[shared as usize];
-    let mut lemma = lemma(&system.symmetry, words, views, (number, most), word, workers, budget)?;
+    let mut lemma = lemma(&system.symmetry, words, (views, explored), (number, most), word, workers, budget)?;
     let mut frames = Frames { system, numbers: vec![None; system.tables.frame_count() + 1], frames: Vec::new() };
     lemma.threads.iter_mut().for_each(|thread| frames.renumber(thread));
     let asked = system.properties.iter().zip(violated).filter(|(property, _)| !property.never.is_empty());
@@ -50,24 +51,27 @@ pub(super) fn certificate(
 fn without_failures(
     system: &Programs,
     words: &Words,
-    views: PackedSet<ViewId>,
+    (views, mut explored): (PackedSet<ViewId>, Option<Explored>),
     word: &impl Fn(ThreadId, u32) -> WordId,
     budget: &mut Budget,
-) -> Result<PackedSet<ViewId>, Stop> {
+) -> Result<(PackedSet<ViewId>, Option<Explored>), Stop> {
     if !(1..=system.tables.frame_count() as u32).any(|symbol| system.has_failed(Symbol(symbol))) {
-        return Ok(views);
+        return Ok((views, explored));
     }
     let mut kept = PackedSet::new(vec![1; views.width()]);
+    let mut of = Vec::new();
     let mut row = vec![0; views.width()];
     for view in views.ids() {
         views.get(view, &mut row);
         if !Threads::of(&row).any(|thread| system.has_failed(words.word(thread, word(thread, row[thread.field()]))[0]))
         {
             kept.insert(&row);
+            of.extend(explored.as_ref().map(|explored| explored.of[view.index()]));
         }
         budget.pass(1)?;
     }
-    Ok(kept)
+    explored.iter_mut().for_each(|explored| explored.of = std::mem::take(&mut of));
+    Ok((kept, explored))
 }
 
 /// The shared states that occur in views, and for each shared row the number of its state.

@@ -15,11 +15,12 @@ use super::cache::Results;
 use super::code::{Code, Op};
 use super::layout::{Head, Stage};
 use super::machine::{Machine, Outcome};
+use super::persistent::Touching;
 use super::tables::{News, Tables};
 use crate::ids::{ThreadId, Threads};
 use crate::pushdown::tree::EMPTY;
 use crate::symmetry::Symmetry;
-use crate::system::System;
+use crate::system::{Choice, System};
 use crate::workers::Workers;
 
 /// A program as a system.
@@ -37,6 +38,8 @@ pub struct Programs {
     pub properties: Vec<Property>,
     /// Whether it must not happen that there is no place for a thread; that is one more property then.
     pub limited: bool,
+    /// What threads touch, if it is to be told which of them can wait.
+    pub(super) touching: Option<Touching>,
     /// For each frame what is known of it.
     facts: Vec<Facts>,
     initial: Vec<u32>,
@@ -82,8 +85,8 @@ impl Programs {
             initial.push(tables.add_stack(kind, frame));
         }
         symmetry.canonicalise(&mut initial);
-        let facts = Vec::new();
-        let mut system = Self { code, tables, symmetry, kind_of, properties, limited: creates, facts, initial };
+        let (touching, facts) = (None, Vec::new());
+        let mut system = Self { code, tables, symmetry, kind_of, properties, limited: creates, touching, facts, initial };
         system.note_frames();
         system
     }
@@ -174,7 +177,7 @@ impl Programs {
 
     /// The stack and the kind of a thread in a row.
     #[inline]
-    fn split(&self, row: &[u32], thread: ThreadId) -> (usize, Symbol, u32) {
+    pub(super) fn split(&self, row: &[u32], thread: ThreadId) -> (usize, Symbol, u32) {
         let kind = self.kind_of[thread.index()];
         let (top, rest) = self.tables.stacks(kind).split(row[thread.field()]);
         (kind, top, rest)
@@ -469,6 +472,7 @@ impl System for Programs {
         news.iter().try_for_each(|news| news.machine.require_all_steps(budget))?;
         self.tables.admit(news, workers);
         self.note_frames();
+        self.note_stacks();
         Ok(())
     }
 
@@ -476,6 +480,18 @@ impl System for Programs {
     fn settle(&self, news: &News, row: &mut [u32], place: ThreadId) -> ThreadId {
         news.settle(row);
         self.canonicalise(row, place)
+    }
+
+    fn reduces(&self) -> bool {
+        self.touching.is_some()
+    }
+
+    fn choose(&self, row: &[u32], mover: ThreadId, news: &mut News, chosen: &mut Vec<ThreadId>) -> Choice {
+        self.persistent(row, mover, news, chosen)
+    }
+
+    fn widen(&self, row: &[u32], thread: ThreadId, chosen: &mut Vec<ThreadId>) {
+        self.close(row, thread, chosen);
     }
 
     fn bytes(&self) -> u64 {

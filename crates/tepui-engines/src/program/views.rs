@@ -22,7 +22,7 @@ use super::machine::{Machine, Outcome};
 use super::system::Programs;
 use super::tables::News;
 use super::word_rows::WordRows;
-use crate::abstraction::{Abstraction, Key};
+use crate::abstraction::{Abstraction, Explored, Key};
 use crate::ids::{ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
@@ -477,10 +477,12 @@ impl Abstraction<Programs> for FrameViews {
         &self,
         system: &Programs,
         views: PackedSet<ViewId>,
+        explored: Option<Explored>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Certificate, Stop> {
+        let views = (views, explored);
         if !self.exact {
             return certificate(system, &self.words, views, |_, word| WordId(word), violated, workers, budget);
         }

@@ -139,7 +139,7 @@ impl<'a> LeastInductiveSet<'a> {
         lemma(
             self.symmetry,
             &self.grams.words,
-            self.views,
+            (self.views, None),
             self.compiled.shared_numbers(),
             |_, word| WordId(word),
             workers,

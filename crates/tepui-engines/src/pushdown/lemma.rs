@@ -1,12 +1,15 @@
 //! From views and grams to a lemma of a certificate.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_core::{Budget, Stop};
 
 use super::words::Words;
+use crate::abstraction::Explored;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
+use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -20,7 +23,7 @@ const ROWS_AT_ONCE: usize = 1 << 18;
 pub fn lemma(
     symmetry: &Symmetry,
     words: &Words,
-    views: PackedSet<ViewId>,
+    (views, explored): (PackedSet<ViewId>, Option<Explored>),
     (shared, most): (impl Fn(u32) -> u32 + Sync, u32),
     word: impl Fn(ThreadId, u32) -> WordId + Sync,
     workers: &Workers,
@@ -58,13 +61,62 @@ pub fn lemma(
             let word = word(thread, row[thread.field()]);
             row[thread.field()] = used[symmetry.leader(thread).index()][word.index()].unwrap_or(0);
         }
-        symmetry.canonicalise(row);
     };
     let count = |thread: ThreadId| parts[symmetry.leader(thread).index()].words.len().saturating_sub(1) as u32;
     let largest = [most].into_iter().chain(Threads::all(threads).map(count));
     let widths: Vec<_> = largest.map(|number| 32 - number.leading_zeros()).collect();
-    let views = sorted_rows(views, &widths, renumber, workers, budget)?;
-    Ok(Lemma { depth: words.depth() as u32, threads: parts, views })
+    let (views, explored) = match explored {
+        None => (sorted_rows(views, &widths, |row| sorted(symmetry, row, &renumber), workers, budget)?, Vec::new()),
+        Some(explored) => reduced_rows(&views, &explored, symmetry, renumber, budget)?,
+    };
+    Ok(Lemma { depth: words.depth() as u32, threads: parts, views, explored })
+}
+
+/// A row, renumbered and in canonical order.
+fn sorted(symmetry: &Symmetry, row: &mut [u32], renumber: impl Fn(&mut [u32])) {
+    renumber(row);
+    symmetry.canonicalise(row);
+}
+
+/// The renumbered rows in ascending order, and which threads were explored at them. If rows become equal, what was
+/// explored at one of them was explored at all.
+fn reduced_rows(
+    views: &PackedSet<ViewId>,
+    explored: &Explored,
+    symmetry: &Symmetry,
+    renumber: impl Fn(&mut [u32]),
+    budget: &mut Budget,
+) -> Result<(Rows, Vec<tepui_cert::pushdown::Explored>), Stop> {
+    let threads = views.width() - 1;
+    let mut sets: Interner<Vec<ThreadId>> = Interner::default();
+    // The number of the set comes last in each row.
+    let mut rows = Rows::with_capacity(threads + 2, views.len());
+    let mut row = vec![0; threads + 1];
+    for view in views.ids() {
+        views.get(view, &mut row);
+        renumber(&mut row);
+        let set = (explored.of[view.index()] as usize).checked_sub(1).map(|set| &explored.sets[set]);
+        let mut is_explored = vec![set.is_none(); threads];
+        set.into_iter().flatten().for_each(|thread| is_explored[thread.index()] = true);
+        symmetry.canonicalise_with(&mut row, &mut is_explored);
+        let set = sets.intern(Threads::all(threads).filter(|thread| is_explored[thread.index()]).collect());
+        rows.push(row.iter().copied().chain([set]));
+        budget.pass(1)?;
+    }
+    let sorted = rows.sorted();
+    let (mut rows, mut named) = (Rows::with_capacity(threads + 1, sorted.len()), BTreeMap::<_, Vec<_>>::new());
+    let all: Vec<_> = sorted.iter().collect();
+    for (number, equal) in all.chunk_by(|one, next| one[..=threads] == next[..=threads]).enumerate() {
+        let mut set: Vec<_> = equal.iter().flat_map(|row| &sets[row[threads + 1]]).map(|thread| thread.index()).collect();
+        set.sort_unstable();
+        set.dedup();
+        rows.push(equal[0][..=threads].iter().copied());
+        if set.len() < threads {
+            named.entry(set).or_default().push(number);
+        }
+    }
+    let sets = named.into_iter().map(|(threads, views)| tepui_cert::pushdown::Explored { threads, views });
+    Ok((rows, sets.collect()))
 }
 
 /// The renumbered rows in ascending order. Those that fit into a machine word are sorted as such, in place.

@@ -19,7 +19,7 @@ use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
 use super::words::Fact;
-use crate::abstraction::{Abstraction, Describe, Key};
+use crate::abstraction::{Abstraction, Describe, Explored, Key};
 use crate::explorer::number_rows;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
@@ -73,7 +73,7 @@ impl StackViews {
             return lemma(
                 symmetry,
                 &self.grams.words,
-                views,
+                (views, None),
                 compiled.shared_numbers(),
                 |_, word| WordId(word),
                 workers,
@@ -82,7 +82,7 @@ impl StackViews {
         }
         let (grams, words) = self.flat_grams(system);
         let word = |thread: ThreadId, stack: u32| words[symmetry.leader(thread).index()][stack as usize];
-        lemma(symmetry, &grams.words, views, compiled.shared_numbers(), word, workers, budget)
+        lemma(symmetry, &grams.words, (views, None), compiled.shared_numbers(), word, workers, budget)
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
@@ -237,6 +237,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         &self,
         system: &Pushdown<Stacks>,
         views: PackedSet<ViewId>,
+        _: Option<Explored>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,

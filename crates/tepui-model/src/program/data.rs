@@ -1,5 +1,6 @@
 //! Arrays, records and conditions, and the places that values are stored in.
 
+use super::intervals::Interval;
 use super::{Expression, Kind, Slot};
 
 /// A variable as it was declared. Its parts are variables of their own, one after the other.
@@ -110,32 +111,39 @@ impl Slot {
     }
 }
 
-/// All sums that indices may give.
-fn distances(indices: &[Index]) -> Vec<usize> {
+/// All sums that indices may give whose values lie between bounds.
+fn distances(indices: &[Index], bounds: &dyn Fn(&Index) -> Interval) -> Vec<usize> {
     let mut found = vec![0];
     for index in indices {
-        let each = |&start: &usize| (0..index.count as usize).map(move |number| start + number * index.stride);
+        let (low, high) = bounds(index);
+        let numbers = low.max(0)..=high.min(i64::from(index.count) - 1);
+        let each = |&start: &usize| numbers.clone().map(move |number| start + number as usize * index.stride);
         found = found.iter().flat_map(each).collect();
     }
     found
 }
 
+/// Bounds of an index of which nothing is known.
+fn anywhere(index: &Index) -> Interval {
+    (0, i64::from(index.count))
+}
+
 impl Element {
     /// All variables that it may be.
     pub fn slots(&self) -> Vec<Slot> {
-        distances(&self.indices).into_iter().map(|distance| self.first.after(distance)).collect()
+        self.slots_within(&anywhere)
     }
 
-    /// Calls back for every variable that is read to find out which it is.
-    pub fn read_slots(&self, found: &mut dyn FnMut(Slot)) {
-        self.indices.iter().for_each(|index| index.value.slots(found));
+    /// The same where indices have bounds.
+    pub fn slots_within(&self, bounds: &dyn Fn(&Index) -> Interval) -> Vec<Slot> {
+        distances(&self.indices, bounds).into_iter().map(|distance| self.first.after(distance)).collect()
     }
 }
 
 impl Condition {
-    /// The numbers of all conditions that it may be.
-    pub fn numbers(&self) -> Vec<u32> {
-        distances(&self.indices).into_iter().map(|distance| self.first + distance as u32).collect()
+    /// The numbers of all conditions that it may be where indices have bounds.
+    pub fn numbers_within(&self, bounds: &dyn Fn(&Index) -> Interval) -> Vec<u32> {
+        distances(&self.indices, bounds).into_iter().map(|distance| self.first + distance as u32).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Action, Procedure};
 
 /// The flow of control in a procedure.
+#[derive(Debug)]
 pub struct Flow {
     /// For each statement the one that follows when it is done; the number of statements stands for the end.
     pub next: Vec<usize>,

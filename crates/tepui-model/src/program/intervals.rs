@@ -3,10 +3,10 @@
 //! The interval of an expression follows from the ranges of the variables that it reads, whatever the program does before. A
 //! statement whose intervals fit never fails in this way; for the others there are properties.
 
-use super::{Action, Expression, Index, Kind, Operator, Place, Program};
+use super::{Action, Expression, Index, Kind, Operator, Place, Program, Slot};
 
 /// The lowest and the highest value.
-pub(super) type Interval = (i64, i64);
+pub type Interval = (i64, i64);
 
 impl Program {
     /// The numbers that a kind has.
@@ -16,7 +16,17 @@ impl Program {
 
     /// What an expression in a procedure may be. Where it would not fit into 64 bits, the bounds are the last that do.
     pub fn interval(&self, procedure: usize, expression: &Expression) -> Interval {
-        let of = |expression: &Expression| self.interval(procedure, expression);
+        self.interval_given(procedure, expression, &|_| None)
+    }
+
+    /// The same where numbers of some local variables are known.
+    pub fn interval_given(
+        &self,
+        procedure: usize,
+        expression: &Expression,
+        given: &dyn Fn(usize) -> Option<i64>,
+    ) -> Interval {
+        let of = |expression: &Expression| self.interval_given(procedure, expression, given);
         match expression {
             Expression::Value(code, kind) => {
                 let value = kind.lowest() + i64::from(*code);
@@ -24,7 +34,10 @@ impl Program {
             }
             Expression::Number(number) => (*number, *number),
             Expression::Any(kind) => self.range(*kind),
-            Expression::Read(slot) | Expression::New(slot) => self.range(self.variable(procedure, *slot).kind),
+            Expression::Read(slot) | Expression::New(slot) => {
+                let known = if let Slot::Local(number) = slot { given(*number) } else { None };
+                known.map_or_else(|| self.range(self.variable(procedure, *slot).kind), |known| (known, known))
+            }
             Expression::Element(element) | Expression::NewElement(element) => self.range(element.kind),
             Expression::Not(_) | Expression::Choose(..) => (0, 1),
             Expression::Negate(operand) => {
@@ -133,26 +146,5 @@ fn combined(operator: Operator, (low, high): Interval, right: Interval) -> Inter
         Operator::And | Operator::Or | Operator::Xor | Operator::Implies => (0, 1),
         Operator::Equal | Operator::Unequal => (0, 1),
         Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => (0, 1),
-    }
-}
-
-impl Expression {
-    /// Calls back for every element that is mentioned.
-    pub fn elements(&self, found: &mut dyn FnMut(&super::Element)) {
-        match self {
-            Self::Value(..) | Self::Number(_) | Self::Any(_) | Self::Read(_) | Self::New(_) => {}
-            Self::Element(element) | Self::NewElement(element) => {
-                found(element);
-                element.indices.iter().for_each(|index| index.value.elements(found));
-            }
-            Self::Not(operand) | Self::Negate(operand) => operand.elements(found),
-            Self::Binary(_, left, right) | Self::Choose(left, right) => {
-                left.elements(found);
-                right.elements(found);
-            }
-            Self::Choice(condition, then, otherwise) => {
-                [condition, then, otherwise].into_iter().for_each(|part| part.elements(found));
-            }
-        }
     }
 }

@@ -20,6 +20,7 @@ pub mod run;
 pub mod step;
 
 pub use data::{Condition, Conditions, Declared, Dimension, Element, Index, Place, Record, Shape};
+pub use intervals::Interval;
 pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
 
 /// A program.
@@ -286,24 +287,40 @@ pub struct Target {
 }
 
 impl Expression {
-    /// Calls back for every variable that is mentioned, old or new.
-    pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
+    /// Calls back for itself and every expression in it.
+    pub fn parts<'a>(&'a self, found: &mut dyn FnMut(&'a Self)) {
+        found(self);
         match self {
-            Self::Value(..) | Self::Number(_) | Self::Any(_) => {}
-            Self::Read(slot) | Self::New(slot) => found(*slot),
+            Self::Value(..) | Self::Number(_) | Self::Any(_) | Self::Read(_) | Self::New(_) => {}
             Self::Element(element) | Self::NewElement(element) => {
-                element.slots().into_iter().for_each(&mut *found);
-                element.read_slots(found);
+                element.indices.iter().for_each(|index| index.value.parts(found));
             }
-            Self::Not(operand) | Self::Negate(operand) => operand.slots(found),
+            Self::Not(operand) | Self::Negate(operand) => operand.parts(found),
             Self::Binary(_, left, right) | Self::Choose(left, right) => {
-                left.slots(found);
-                right.slots(found);
+                [left, right].into_iter().for_each(|part| part.parts(found));
             }
             Self::Choice(condition, then, otherwise) => {
-                [condition, then, otherwise].into_iter().for_each(|part| part.slots(found));
+                [condition, then, otherwise].into_iter().for_each(|part| part.parts(found));
             }
         }
+    }
+
+    /// Calls back for every variable that is mentioned, old or new.
+    pub fn slots(&self, found: &mut dyn FnMut(Slot)) {
+        self.parts(&mut |part| match part {
+            Self::Read(slot) | Self::New(slot) => found(*slot),
+            Self::Element(element) | Self::NewElement(element) => element.slots().into_iter().for_each(&mut *found),
+            _ => {}
+        });
+    }
+
+    /// Calls back for every element that is mentioned.
+    pub fn elements(&self, found: &mut dyn FnMut(&Element)) {
+        self.parts(&mut |part| {
+            if let Self::Element(element) | Self::NewElement(element) = part {
+                found(element);
+            }
+        });
     }
 }
 

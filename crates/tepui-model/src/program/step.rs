@@ -24,7 +24,9 @@ mod execute;
 mod expressions;
 mod values;
 
-use super::{Action, Block, Goal, Kind, Place, Program, Slot};
+
+use super::flow::Flow;
+use super::{Action, Goal, Kind, Place, Program, Slot};
 use execute::Step;
 use expressions::{Scope, Values};
 use values::{forgotten, product, put};
@@ -191,8 +193,8 @@ impl Keep for KeepAll {
 /// A program with what is needed to run it.
 pub struct Runner<'p> {
     program: &'p Program,
-    /// For each procedure and statement the one that follows when it is done, and whether it lies in an atomic block.
-    surroundings: Vec<Vec<(usize, bool)>>,
+    /// For each procedure where control goes.
+    flows: Vec<Flow>,
     /// For each procedure and statement whether it may fail by a value out of range or an index outside of its array.
     doubtful: Vec<Vec<bool>>,
 }
@@ -209,31 +211,11 @@ pub type Stored = Result<(Vec<Value>, Frame), Failure>;
 impl<'p> Runner<'p> {
     /// Gets ready to run a program.
     pub fn new(program: &'p Program) -> Self {
-        let surroundings = program.procedures.iter().map(|procedure| {
-            let end = procedure.statements.len();
-            let mut found = vec![(end, false); end + 1];
-            let mut blocks: Vec<(&Block, usize, bool)> = vec![(&procedure.body, end, false)];
-            while let Some((block, after, atomic)) = blocks.pop() {
-                for (index, &position) in block.iter().enumerate() {
-                    let next = block.get(index + 1).copied().unwrap_or(after);
-                    found[position] = (next, atomic);
-                    match &procedure.statements[position].action {
-                        Action::If(_, then, otherwise) => {
-                            blocks.extend([(then, next, atomic), (otherwise, next, atomic)]);
-                        }
-                        Action::While(_, body) => blocks.push((body, position, atomic)),
-                        Action::For(_, body) => blocks.push((body, next, atomic)),
-                        Action::Atomic(body) => blocks.push((body, next, true)),
-                        _ => {}
-                    }
-                }
-            }
-            found
-        });
         let doubtful = program.procedures.iter().enumerate().map(|(number, procedure)| {
             (0..procedure.statements.len()).map(|position| program.is_doubtful(number, position)).collect()
         });
-        Self { program, surroundings: surroundings.collect(), doubtful: doubtful.collect() }
+        let flows = program.procedures.iter().map(Flow::of).collect();
+        Self { program, flows, doubtful: doubtful.collect() }
     }
 
     /// The program.
@@ -243,7 +225,12 @@ impl<'p> Runner<'p> {
 
     /// The position at which a procedure goes on when the statement at one is done.
     pub fn following(&self, procedure: usize, position: usize) -> usize {
-        self.surroundings[procedure][position].0
+        self.flows[procedure].next.get(position).copied().unwrap_or(position)
+    }
+
+    /// The statements that may come directly after the one at a position.
+    pub fn successors(&self, procedure: usize, position: usize) -> Vec<usize> {
+        self.flows[procedure].successors(&self.program.procedures[procedure], position)
     }
 
     /// Where a thread stands that is at a position: there, at each atomic block that begins there, and at the statement
@@ -267,8 +254,8 @@ impl<'p> Runner<'p> {
     }
 
     /// Whether a position lies in an atomic block.
-    pub(crate) fn is_inside(&self, procedure: usize, position: usize) -> bool {
-        self.surroundings[procedure][position].1
+    pub fn is_inside(&self, procedure: usize, position: usize) -> bool {
+        self.flows[procedure].atomic.get(position).is_some_and(Option::is_some)
     }
 
     /// Whether no other thread may move while this frame is on top of its thread.
@@ -306,7 +293,7 @@ impl<'p> Runner<'p> {
     }
 
     /// The position at which a procedure begins.
-    fn entry(&self, procedure: usize) -> usize {
+    pub fn entry(&self, procedure: usize) -> usize {
         let called = &self.program.procedures[procedure];
         called.body.first().copied().unwrap_or(called.statements.len())
     }

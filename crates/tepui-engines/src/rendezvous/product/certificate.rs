@@ -101,5 +101,5 @@ fn translated(threads: &mut [Frames<'_>], lemma: &Lemma) -> Option<Lemma> {
         let below = below.into_iter().map(|(word, symbols)| (word, symbols.into_iter().collect())).collect();
         parts.push(LemmaThread { like: None, words: words.into_items(), below });
     }
-    Some(Lemma { depth: lemma.depth, threads: parts, views })
+    Some(Lemma { depth: lemma.depth, threads: parts, views, explored: Vec::new() })
 }

@@ -140,7 +140,7 @@ impl<'a> Translated<'a> {
             let below = if part.like.is_some() { Vec::new() } else { below(tables, thread, part) };
             threads.push(LemmaThread { like: part.like, words, below });
         }
-        Lemma { depth: self.lemma.depth, threads, views: self.views }
+        Lemma { depth: self.lemma.depth, threads, views: self.views, explored: Vec::new() }
     }
 }
 

@@ -107,8 +107,11 @@ impl<'a> Engines<'a> {
     /// Closure on the program itself, and after a while a context engine on its table beside it.
     fn direct(&self) -> Box<dyn Engine> {
         let Options { view_depth, symmetry, cores, .. } = *self.options;
-        let system = Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
+        let mut system = Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
         let (threads, flat) = (system.kind_of.len(), system.is_flat());
+        if flat && system.symmetry.is_trivial() && self.may_wait() {
+            system = system.reducing();
+        }
         let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
         let mut members = vec![Member::new(Pooled::new(closure, cores))];
         // Where no thread calls a procedure, sets of stacks are no better than states.
@@ -119,6 +122,13 @@ impl<'a> Engines<'a> {
         }
         let limited = |member: Member| member.within(self.options.bound_limit.clone());
         Portfolio::of(members.into_iter().map(limited).collect(), cores.threads)
+    }
+
+    /// Whether only a verdict is asked for, so that threads may wait if nobody sees it.
+    fn may_wait(&self) -> bool {
+        let Options { partial_order, prove, list_views, invariant, .. } = *self.options;
+        let asked = self.properties.iter().any(|property| !property.never.is_empty());
+        partial_order && self.compiling.reduce && prove && !list_views && !invariant && asked
     }
 
     /// The symbolic engine, when the others have done some work; until then, it costs nothing.

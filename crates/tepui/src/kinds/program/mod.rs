@@ -64,6 +64,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "--invariant",
         "--call-return",
         "--no-symmetry",
+        "--no-partial-order",
     ],
     instead: &[("--target", "assertions and --label say what must not happen")],
     forms: &[

@@ -1,0 +1,283 @@
+//! What statements touch, read off the text of a program.
+//!
+//! Threads have in common: the shared variables, the places that threads are started in, and what they sleep on. An element of
+//! an array is all that its indices may be. A parameter that is never assigned keeps its value as long as its frame
+//! lives, so that `fork[(i + 1) % N]` may be one element.
+//!
+//! * Who starts a thread writes the places, who ends reads them; a thread that has ended is one that may be started.
+//! * Who wakes threads writes the condition, who goes to sleep or sleeps reads it.
+//! * A return stores results where the calls of its procedure want them.
+//! * What a procedure enforces is read with each of its steps, and when others return to it or call it.
+//!
+//! What a thread does next ends where it may be interrupted: an atomic block is one step. What it may ever do is what control
+//! can get to from any of its frames, in procedures that are called and threads that are started, too.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_model::program::step::{Frame, Runner, Stage};
+use tepui_model::program::{Action, Condition, Element, Expression, Index, Place, Program, Slot};
+
+use crate::lemma::{Footprint, Touched};
+
+/// From so many positions on, values of parameters are no longer told apart: a recursion may count.
+const MOST_POINTS: usize = 1 << 14;
+
+/// A position of a procedure, with the numbers of local variables that are known and never change.
+type Point = (usize, usize, Rc<[Option<i64>]>);
+
+/// Footprints of a program.
+pub(super) struct Footprints<'p> {
+    program: &'p Program,
+    runner: Runner<'p>,
+    /// The shared variables whose values are kept: others may have any value.
+    kept: &'p [usize],
+    /// For each procedure and parameter whether it is never assigned.
+    constant: Vec<Vec<bool>>,
+    /// For each procedure what happens at its calls when it returns.
+    returns: Vec<Footprint>,
+    /// Whether atomic sections have a beginning and an end instead of being blocks.
+    begins: bool,
+    ever: RefCell<FxHashMap<Point, Rc<Footprint>>>,
+}
+
+impl<'p> Footprints<'p> {
+    pub(super) fn new(program: &'p Program, kept: &'p [usize]) -> Self {
+        let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let constant = program.procedures.iter().map(|procedure| {
+            let mut constant = vec![true; procedure.parameters];
+            let mut assigned = |slot: Slot| {
+                if let Slot::Local(number) = slot {
+                    constant.get_mut(number).into_iter().for_each(|constant| *constant = false);
+                }
+            };
+            for statement in &procedure.statements {
+                statement.action.targets().iter().flat_map(Place::slots).for_each(&mut assigned);
+                match &statement.action {
+                    Action::Dead(slots) => slots.iter().copied().for_each(&mut assigned),
+                    Action::For(variable, _) => assigned(Slot::Local(*variable)),
+                    _ => {}
+                }
+            }
+            constant
+        });
+        let mut footprints = Self {
+            program,
+            runner: Runner::new(program),
+            kept,
+            constant: constant.collect(),
+            returns: Vec::new(),
+            begins: statements().any(|statement| statement.action == Action::AtomicBegin),
+            ever: RefCell::default(),
+        };
+        footprints.returns = (0..program.procedures.len()).map(|called| footprints.at_calls_of(called)).collect();
+        footprints
+    }
+
+    /// What a thread touches, given the frame on top, if there is one, and all that it has and may have.
+    pub(super) fn touched<'f>(&self, top: Option<&Frame>, frames: impl Iterator<Item = &'f Frame>) -> Touched {
+        let mut ever = Footprint::default();
+        frames.for_each(|frame| ever.add(&self.ever(self.point(frame))));
+        let mut next = Footprint::default();
+        match top {
+            None => next.reads.insert(self.places()),
+            Some(Frame { stage: Stage::Asleep(condition), .. }) => {
+                next.reads.insert(self.condition(*condition));
+                ever.add(&next);
+            }
+            Some(frame) => next = self.next(&self.point(frame)).unwrap_or_else(|| ever.clone()),
+        }
+        Touched { next, ever }
+    }
+
+    /// Shared variables come first, then the places for threads, then what threads sleep on.
+    fn places(&self) -> usize {
+        self.program.shared.len()
+    }
+
+    fn condition(&self, number: u32) -> usize {
+        self.places() + 1 + number as usize
+    }
+
+    /// Where a frame goes on, by itself or when the procedure that it waits for has returned.
+    fn point(&self, frame: &Frame) -> Point {
+        let position = match frame.stage {
+            Stage::Storing => self.runner.following(frame.procedure, frame.position),
+            Stage::Running | Stage::Asleep(_) | Stage::Waiting => frame.position,
+        };
+        let locals = &self.program.procedures[frame.procedure].locals;
+        let known = self.constant[frame.procedure].iter().zip(locals.iter().zip(&frame.locals));
+        let known = known.map(|(constant, (variable, value))| {
+            value.known().filter(|_| *constant).map(|code| variable.kind.lowest() + i64::from(code))
+        });
+        (frame.procedure, position, known.collect())
+    }
+
+    /// What may ever happen from a point on.
+    fn ever(&self, point: Point) -> Rc<Footprint> {
+        if let Some(known) = self.ever.borrow().get(&point) {
+            return Rc::clone(known);
+        }
+        let (mut found, mut seen) = (Footprint::default(), FxHashSet::default());
+        let mut open = vec![point.clone()];
+        while let Some(point) = open.pop() {
+            if seen.insert(point.clone()) {
+                self.add_statement(&point, &mut found);
+                open.extend(self.after(&point));
+                open.extend(self.entered(&point, seen.len() < MOST_POINTS));
+            }
+        }
+        let found = Rc::new(found);
+        self.ever.borrow_mut().insert(point, Rc::clone(&found));
+        found
+    }
+
+    /// What happens from a point on until the thread may be interrupted; nothing, if nobody can tell how far that is.
+    fn next(&self, (procedure, position, known): &Point) -> Option<Footprint> {
+        let first = (*procedure, self.runner.first_of(*procedure, *position), Rc::clone(known));
+        let (mut found, mut seen, mut open) = (Footprint::default(), FxHashSet::default(), vec![first]);
+        while let Some(point) = open.pop() {
+            if !seen.insert(point.clone()) {
+                continue;
+            }
+            self.add_statement(&point, &mut found);
+            let inside = self.runner.is_inside(point.0, point.1);
+            for entered in self.entered(&point, true).filter(|_| inside) {
+                found.add(&self.ever(entered));
+                if self.begins {
+                    return None;
+                }
+            }
+            if self.action(&point) == Some(&Action::AtomicBegin) {
+                return None;
+            }
+            let goes_on = |next: &Point| inside && self.runner.is_inside(next.0, next.1);
+            open.extend(self.after(&point).filter(goes_on));
+        }
+        Some(found)
+    }
+
+    fn action(&self, (procedure, position, _): &Point) -> Option<&'p Action> {
+        self.runner.action(*procedure, *position)
+    }
+
+    /// Where the procedure may go on.
+    fn after(&self, (procedure, position, known): &Point) -> impl Iterator<Item = Point> {
+        let (procedure, known) = (*procedure, Rc::clone(known));
+        let next = self.runner.successors(procedure, *position).into_iter();
+        next.map(move |position| (procedure, position, Rc::clone(&known)))
+    }
+
+    /// Where the procedure begins that is called or that a new thread runs; with what is known of its parameters, if that is
+    /// wanted.
+    fn entered(&self, point: &Point, told: bool) -> impl Iterator<Item = Point> {
+        let entered = match self.action(point) {
+            Some(Action::Call { procedure, arguments, .. } | Action::Start { procedure, arguments, .. }) => {
+                let value = |(constant, argument): (&bool, &Expression)| {
+                    let (low, high) = self.interval(point, argument);
+                    (*constant && told && low == high).then_some(low)
+                };
+                let known = self.constant[*procedure].iter().zip(arguments).map(value).collect();
+                Some((*procedure, self.runner.entry(*procedure), known))
+            }
+            _ => None,
+        };
+        entered.into_iter()
+    }
+
+    fn interval(&self, (procedure, _, known): &Point, expression: &Expression) -> (i64, i64) {
+        self.program.interval_given(*procedure, expression, &|number| known.get(number).copied().flatten())
+    }
+
+    /// Adds what the statement at a point touches.
+    fn add_statement(&self, point: &Point, found: &mut Footprint) {
+        let procedure = &self.program.procedures[point.0];
+        procedure.enforced.iter().for_each(|condition| self.add_reads(point, condition, found));
+        let Some(action) = self.action(point) else { return self.add_return(point.0, found) };
+        action.expressions(&mut |expression| self.add_reads(point, expression, found));
+        let stored = if let Action::Call { .. } = action { &[] } else { action.targets() };
+        stored.iter().for_each(|target| self.add_write(point, target, found));
+        match action {
+            Action::Return(_) => self.add_return(point.0, found),
+            Action::EndThread => found.reads.insert(self.places()),
+            Action::Start { .. } | Action::StartAt(_) => found.writes.insert(self.places()),
+            Action::Call { procedure, .. } => {
+                let enforced = &self.program.procedures[*procedure].enforced;
+                enforced.iter().for_each(|condition| self.add_reads(&(*procedure, 0, Rc::from([])), condition, found));
+            }
+            Action::Sleep => found.reads.insert(self.condition(0)),
+            Action::Broadcast => found.writes.insert(self.condition(0)),
+            Action::SleepOn(condition, _) => {
+                self.conditions(point, condition).for_each(|number| found.reads.insert(number));
+            }
+            Action::Wake { condition, .. } => {
+                self.conditions(point, condition).for_each(|number| found.writes.insert(number));
+            }
+            Action::Dead(slots) => {
+                slots.iter().for_each(|&slot| self.add_write(point, &Place::Variable(slot), found));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_return(&self, procedure: usize, found: &mut Footprint) {
+        found.reads.insert(self.places());
+        self.returns.get(procedure).into_iter().for_each(|returns| found.add(returns));
+    }
+
+    /// What happens when a procedure returns, whoever has called it.
+    fn at_calls_of(&self, called: usize) -> Footprint {
+        let mut found = Footprint::default();
+        for (number, procedure) in self.program.procedures.iter().enumerate() {
+            for statement in &procedure.statements {
+                if let Action::Call { targets, procedure: to, .. } = &statement.action
+                    && *to == called
+                {
+                    let point = (number, 0, Rc::from([]));
+                    for target in targets {
+                        target.indices(&mut |index| self.add_reads(&point, index, &mut found));
+                        self.add_write(&point, target, &mut found);
+                    }
+                    procedure.enforced.iter().for_each(|condition| self.add_reads(&point, condition, &mut found));
+                }
+            }
+        }
+        found
+    }
+
+    fn add_reads(&self, point: &Point, expression: &Expression, found: &mut Footprint) {
+        expression.parts(&mut |part| {
+            let slots = match part {
+                Expression::Read(slot) | Expression::New(slot) => vec![*slot],
+                Expression::Element(element) | Expression::NewElement(element) => self.slots(point, element),
+                _ => Vec::new(),
+            };
+            self.shared(&slots).for_each(|number| found.reads.insert(number));
+        });
+    }
+
+    fn add_write(&self, point: &Point, place: &Place, found: &mut Footprint) {
+        let slots = if let Place::Element(element) = place { self.slots(point, element) } else { place.slots() };
+        self.shared(&slots).for_each(|number| found.writes.insert(number));
+    }
+
+    /// Those of some variables that are shared and kept.
+    fn shared(&self, slots: &[Slot]) -> impl Iterator<Item = usize> {
+        let kept = |slot: &Slot| match *slot {
+            Slot::Shared(number) if self.kept.binary_search(&number).is_ok() => Some(number),
+            Slot::Shared(_) | Slot::Local(_) => None,
+        };
+        slots.iter().filter_map(kept)
+    }
+
+    /// The variables that an element may be.
+    fn slots(&self, point: &Point, element: &Element) -> Vec<Slot> {
+        element.slots_within(&|index: &Index| self.interval(point, &index.value))
+    }
+
+    fn conditions(&self, point: &Point, condition: &Condition) -> impl Iterator<Item = usize> {
+        let numbers = condition.numbers_within(&|index: &Index| self.interval(point, &index.value));
+        numbers.into_iter().map(|number| self.condition(number))
+    }
+}

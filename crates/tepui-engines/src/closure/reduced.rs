@@ -1,0 +1,232 @@
+//! Partial-order reduction: at each state some threads are explored, and the others wait.
+//!
+//! Which threads can wait, the system says ([`System::choose`]). Without more, some thread might wait for ever: one that runs
+//! in a circle by itself hides all others. So the search goes in *rounds*. When nothing is left to expand, the states and the
+//! steps taken are a graph. If in each of its *bottom* components, those that no step leaves, every thread is explored
+//! somewhere or cannot move anywhere, then from every state a way leads to one where a given thread is explored, or cannot
+//! move: nobody is ignored. In each component where somebody is, one more thread is explored at one state, the first
+//! of each, and the search goes on. Opening all of them at once would visit every set of threads that have begun.
+//!
+//! While a thread must not be interrupted, nobody else could be explored. States of this kind do not count as places where
+//! others are heeded; and where only they follow, the component before them is looked at instead.
+//!
+//! States from which a good component can be reached stay *settled*, and later rounds do not look at them again.
+
+use crate::abstraction::Explored;
+use crate::components::components;
+use crate::explorer::{Explorer, Visitor};
+use crate::ids::{Id, StateId, ThreadId, Threads};
+use crate::interner::Interner;
+use crate::system::{Choice, System};
+
+/// The threads of a state that are explored: all, or those of a set with this number and one.
+const ALL: u32 = 0;
+
+/// A thread to be explored at a state.
+pub(super) type Job = (StateId, ThreadId);
+
+/// What is explored.
+#[derive(Default)]
+pub struct Reduced {
+    /// Sets of threads.
+    sets: Interner<Vec<ThreadId>>,
+    /// For each state the number of its set.
+    chosen: Vec<u32>,
+    /// For each state what else is known of it.
+    marks: Vec<Mark>,
+    /// The steps taken.
+    edges: Vec<(StateId, StateId)>,
+    /// Whether nobody is ignored.
+    pub(super) heeds_all: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Everybody may move there.
+    Open,
+    /// One thread must not be interrupted.
+    Held,
+    /// Nothing follows that matters.
+    Left,
+    /// Nobody is ignored from there on.
+    Settled,
+}
+
+/// Explores threads, and notes where their steps lead.
+pub(super) struct Follow;
+
+impl Visitor for Follow {
+    type Job = Job;
+    type Found = Vec<(StateId, StateId, ThreadId)>;
+
+    fn job(&self, &(state, thread): &Job) -> (StateId, Threads) {
+        (state, Threads::one(thread))
+    }
+
+    fn grown(&mut self, _: usize) {}
+
+    fn image(&self, &(from, _): &Job, to: StateId, place: ThreadId, found: &mut Self::Found) {
+        found.push((from, to, place));
+    }
+
+    fn done(&self, _: &Job, _: bool, _: &mut Self::Found) {}
+}
+
+/// What is known of a component.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    /// Nobody is ignored.
+    Good,
+    /// It leads nowhere where others may move.
+    Dead,
+    /// Somebody is ignored: there, or in all that it leads to.
+    Bad,
+}
+
+impl Reduced {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.chosen.capacity() * 4 + self.marks.capacity() + self.edges.capacity() * 8) as u64
+    }
+
+    /// Which threads were explored, for a certificate.
+    pub(super) fn into_explored(self) -> Explored {
+        Explored { sets: self.sets.into_items(), of: self.chosen }
+    }
+
+    /// The threads that are explored at a state.
+    fn threads(&self, state: StateId, all: usize) -> Vec<ThreadId> {
+        match self.chosen[state.index()] {
+            ALL => Threads::all(all).collect(),
+            set => self.sets[set - 1].clone(),
+        }
+    }
+
+    /// What is to be explored at some states.
+    pub(super) fn jobs(&self, states: &[StateId], all: usize) -> Vec<Job> {
+        let jobs = |&state: &StateId| self.threads(state, all).into_iter().map(move |thread| (state, thread));
+        states.iter().flat_map(jobs).collect()
+    }
+
+    /// Notes steps, and chooses threads for the states that are new.
+    pub(super) fn note<S: System>(
+        &mut self,
+        explorer: &Explorer<S>,
+        found: impl Iterator<Item = (StateId, StateId, ThreadId)>,
+    ) {
+        let known = self.chosen.len();
+        let mut movers: Vec<Option<ThreadId>> = vec![None; explorer.states.len() - known];
+        for (from, to, mover) in found {
+            self.edges.push((from, to));
+            if let Some(new) = to.index().checked_sub(known) {
+                movers[new].get_or_insert(mover);
+            }
+        }
+        let new: Vec<_> = explorer.states.ids_from(known).zip(movers).collect();
+        let chosen = explorer.workers.cut(&new, |new| {
+            let (mut row, mut news) = (vec![0; explorer.states.width()], S::News::default());
+            let choose = |&(state, mover): &(StateId, Option<ThreadId>)| {
+                explorer.states.get(state, &mut row);
+                let mut chosen = Vec::new();
+                let choice = explorer.system.choose(&row, mover.unwrap_or(ThreadId(0)), &mut news, &mut chosen);
+                S::recycle(&mut news);
+                (choice, chosen)
+            };
+            new.iter().map(choose).collect::<Vec<_>>()
+        });
+        for (choice, chosen) in chosen.into_iter().flatten() {
+            let set = if choice == Choice::All { ALL } else { self.sets.intern(chosen) + 1 };
+            self.chosen.push(set);
+            self.marks.push(match choice {
+                Choice::All | Choice::Some => Mark::Open,
+                Choice::Alone => Mark::Held,
+                Choice::Nobody => Mark::Left,
+            });
+        }
+    }
+
+    /// What has to be explored as well so that nobody is ignored; nothing, if nobody is.
+    pub(super) fn round<S: System>(&mut self, explorer: &Explorer<S>) -> Vec<Job> {
+        let unsettled = |mark: Mark| matches!(mark, Mark::Open | Mark::Held);
+        let states: Vec<_> = explorer.states.ids().filter(|state| unsettled(self.marks[state.index()])).collect();
+        let mut number = vec![usize::MAX; self.marks.len()];
+        states.iter().enumerate().for_each(|(place, state)| number[state.index()] = place);
+        let (mut edges, mut escapes) = (vec![Vec::new(); states.len()], vec![false; states.len()]);
+        for &(from, to) in self.edges.iter().filter(|(from, _)| number[from.index()] != usize::MAX) {
+            match self.marks[to.index()] {
+                Mark::Open | Mark::Held => edges[number[from.index()]].push(number[to.index()]),
+                Mark::Settled => escapes[number[from.index()]] = true,
+                Mark::Left => {}
+            }
+        }
+        let component = components(&edges);
+        let count = component.iter().max().map_or(0, |last| last + 1);
+        let mut members = vec![Vec::new(); count];
+        component.iter().enumerate().for_each(|(place, &component)| members[component].push(place));
+        let (mut ranks, mut jobs) = (Vec::with_capacity(count), Vec::new());
+        // A component has a greater number than those that it leads to.
+        for (own, members) in members.iter().enumerate() {
+            let follow = || members.iter().flat_map(|&place| &edges[place]).map(|&to| component[to]);
+            let leads_to = |rank: Rank| follow().any(|to| to != own && ranks[to] == rank);
+            let is_open = |&&place: &&usize| self.marks[states[place].index()] == Mark::Open;
+            let rank = if leads_to(Rank::Good) || members.iter().any(|&place| escapes[place]) {
+                Rank::Good
+            } else if leads_to(Rank::Bad) {
+                Rank::Bad
+            } else {
+                let open: Vec<_> = members.iter().filter(is_open).map(|&place| states[place]).collect();
+                match self.ignored(explorer, &open) {
+                    _ if open.is_empty() => Rank::Dead,
+                    None => Rank::Good,
+                    Some((state, thread)) => {
+                        jobs.extend(self.open(explorer, state, thread));
+                        Rank::Bad
+                    }
+                }
+            };
+            ranks.push(rank);
+        }
+        for (place, state) in states.iter().enumerate() {
+            if ranks[component[place]] == Rank::Good {
+                self.marks[state.index()] = Mark::Settled;
+            }
+        }
+        jobs.sort_unstable();
+        jobs
+    }
+
+    /// The first thread that is not explored at any of some states although it can move at one of them, the first of which
+    /// is named.
+    fn ignored<S: System>(&self, explorer: &Explorer<S>, states: &[StateId]) -> Option<Job> {
+        let system = &explorer.system;
+        let mut seen = vec![false; system.threads()];
+        for &state in states {
+            match self.chosen[state.index()] {
+                ALL => return None,
+                set => self.sets[set - 1].iter().for_each(|thread| seen[thread.index()] = true),
+            }
+        }
+        let (mut row, mut next, mut news) = (vec![0; explorer.states.width()], Vec::new(), S::News::default());
+        let mut states = states.to_vec();
+        states.sort_unstable();
+        Threads::all(system.threads()).filter(|thread| !seen[thread.index()]).find_map(|thread| {
+            let can_move = |state: &&StateId| {
+                explorer.states.get(**state, &mut row);
+                let moves = system.expand(thread, &row, &mut next, &mut news, &mut |_, _| {});
+                S::recycle(&mut news);
+                moves
+            };
+            states.iter().find(can_move).map(|&state| (state, thread))
+        })
+    }
+
+    /// Explores one more thread at a state, and whoever cannot wait then.
+    fn open<S: System>(&mut self, explorer: &Explorer<S>, state: StateId, thread: ThreadId) -> Vec<Job> {
+        let before = self.threads(state, 0);
+        let mut chosen = before.clone();
+        explorer.system.widen(&explorer.row(state), thread, &mut chosen);
+        let more = chosen.iter().filter(|thread| !before.contains(thread)).map(|&thread| (state, thread)).collect();
+        self.chosen[state.index()] = self.sets.intern(chosen) + 1;
+        more
+    }
+}
