@@ -72,7 +72,8 @@ fn proves(accepted: &Accepted) -> String {
             let others = || format!("no views other than its {} can be reached", grouped(accepted.views));
             let (lemmas, views) = (count(accepted.lemmas as u64, "lemma"), count(accepted.views, "view"));
             let proves = claim(&accepted.properties).unwrap_or_else(others);
-            format!("{proves} ({lemmas}, {views} of depth {})", accepted.depth)
+            let reduced = if accepted.reduced { ", where some threads wait" } else { "" };
+            format!("{proves} ({lemmas}, {views} of depth {}{reduced})", accepted.depth)
         }
         Accepted::Regular { properties, rows, languages } => {
             let others = || "no states but those of its rows can be reached".to_owned();

@@ -241,6 +241,7 @@ impl Run<'_> {
             raised: engine,
             stored: notes.stored,
             view: notes.view,
+            reduced: notes.reduced,
             properties,
             cutoff: last_new.filter(|_| proved && engine.limits_schedules).map(|iteration| iteration.bound),
             iterations,

@@ -151,6 +151,8 @@ pub struct Notes {
     pub stored: [&'static str; 2],
     /// What is seen of a state.
     pub view: &'static str,
+    /// Whether threads were left to wait where that hides no violation: then there may be more states and views.
+    pub reduced: bool,
     /// What stands in the way of a proof at present, in sentences for people.
     pub obstacles: Vec<String>,
     /// Whatever else people may want to know.
@@ -159,7 +161,7 @@ pub struct Notes {
 
 impl Default for Notes {
     fn default() -> Self {
-        Self { stored: ["state", "states"], view: "view", obstacles: Vec::new(), remarks: Vec::new() }
+        Self { stored: ["state", "states"], view: "view", reduced: false, obstacles: Vec::new(), remarks: Vec::new() }
     }
 }
 

@@ -117,6 +117,8 @@ pub struct Outcome {
     pub stored: [&'static str; 2],
     /// What is seen of a state.
     pub view: &'static str,
+    /// Whether threads were left to wait where that hides no violation: then there may be more states and views.
+    pub reduced: bool,
     /// One answer for each property.
     pub properties: Vec<PropertyOutcome>,
     /// One record for each bound.
@@ -181,6 +183,7 @@ impl Outcome {
             raised: engine,
             stored: ["state", "states"],
             view: "view",
+            reduced: false,
             properties: properties.collect(),
             iterations: Vec::new(),
             cutoff: None,

@@ -93,8 +93,8 @@ pub trait System: Send + Sync {
         false
     }
 
-    /// Which threads to explore at a row that a step of some thread led to first. They are added to a list, in ascending order;
-    /// all others can wait. What is new on the way is of no use.
+    /// Which threads to explore at a row that a step of some thread led to first. If these are some, they are added to a list,
+    /// in ascending order; all others can wait. What is new on the way is of no use.
     fn choose(&self, _row: &[u32], _mover: ThreadId, _news: &mut Self::News, _chosen: &mut Vec<ThreadId>) -> Choice {
         Choice::All
     }
@@ -113,7 +113,7 @@ pub enum Choice {
     All,
     /// Some, and others may move as well.
     Some,
-    /// One, while nobody else may move.
+    /// All, but only one of them may move.
     Alone,
     /// None: nothing follows that matters.
     Nobody,

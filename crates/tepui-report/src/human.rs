@@ -168,6 +168,8 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         }
     } else if last.is_some_and(|last| !last.approximations.is_empty()) {
         facts.extend(refinements(report));
+    } else if outcome.reduced && outcome.evidence().is_some() {
+        facts.push(("reduced", "threads that cannot disturb others were explored in one order".to_owned()));
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
         let views = last.map_or(0, |last| last.views);
         facts.push(("views", format!("{} can be reached, and no others", views_text(views, outcome.view))));
@@ -177,10 +179,11 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     if let Some(last) = last {
         let stored = outcome.stored[usize::from(last.states != 1)];
         let views = match last.approximations.is_empty() {
-            true => count(last.views, "view"),
-            false => count(last.steps, "combination").clone() + " of them",
+            _ if outcome.reduced => String::new(),
+            true => format!(", {}", count(last.views, "view")),
+            false => format!(", {} of them", count(last.steps, "combination")),
         };
-        let numbers = format!("{} {stored}, {views}", grouped(last.states));
+        let numbers = format!("{} {stored}{views}", grouped(last.states));
         let cost = format!("{}, {}", seconds(report.seconds), bytes(report.peak_memory_bytes));
         facts.push(("engine", format!("{}: {numbers}; {cost}", outcome.engine.name)));
     } else {

@@ -19,7 +19,8 @@ struct Document<'a> {
     resource: String,
     cutoff: Option<Amounts>,
     bound_reached: Option<Amounts>,
-    views: u64,
+    reduced: bool,
+    views: Option<u64>,
     view_depth: Option<u32>,
     evidence: Option<Value>,
     states: u64,
@@ -66,8 +67,8 @@ struct Record<'a> {
     bound: Amounts,
     states: u64,
     new_states: u64,
-    views: u64,
-    new_views: u64,
+    views: Option<u64>,
+    new_views: Option<u64>,
     steps: u64,
     open: u64,
     seconds: f64,
@@ -86,9 +87,10 @@ struct Words<'a> {
     word: Option<&'a [String]>,
 }
 
-impl<'a> From<&'a Iteration> for Record<'a> {
-    fn from(record: &'a Iteration) -> Self {
+impl<'a> Record<'a> {
+    fn of(outcome: &Outcome, record: &'a Iteration) -> Self {
         let Iteration { states, new_states, views, new_views, steps, open, seconds, tested, complete, .. } = *record;
+        let [views, new_views] = [views, new_views].map(|number| (!outcome.reduced).then_some(number));
         let words = |one: &'a Approximation| Words {
             property: &one.property,
             target: one.target,
@@ -116,7 +118,8 @@ pub fn render(report: &Report<'_>) -> String {
         resource: outcome.raised.resources.join(" and "),
         cutoff: outcome.cutoff.map(Amounts),
         bound_reached: complete.map(|iteration| Amounts(iteration.bound)),
-        views: last.map_or(0, |iteration| iteration.views),
+        reduced: outcome.reduced,
+        views: (!outcome.reduced).then(|| last.map_or(0, |iteration| iteration.views)),
         view_depth: proven.and_then(|evidence| evidence.view_depth),
         evidence: proven.map(|evidence| serde_json::json!({ "kind": evidence.kind, "because": evidence.because })),
         states: last.map_or(0, |iteration| iteration.states),
@@ -142,7 +145,7 @@ pub fn render(report: &Report<'_>) -> String {
         properties: (outcome.properties.iter().enumerate())
             .map(|(number, property)| one(report, number, &property.name, &property.verdict))
             .collect(),
-        iterations: outcome.iterations.iter().map(Record::from).collect(),
+        iterations: outcome.iterations.iter().map(|record| Record::of(outcome, record)).collect(),
     };
     to_json(&document)
 }

@@ -1,5 +1,6 @@
 //! Random programs, as text: plain ones, and ones that use all that the dialects have.
 
+mod apart;
 mod data;
 mod expressions;
 mod idioms;
@@ -13,6 +14,7 @@ mod statements;
 use fastrand::Rng;
 
 use crate::second::{Dialect, read};
+pub use apart::{Apart, apart};
 pub use plain::{fixed_program, program};
 
 /// A program.

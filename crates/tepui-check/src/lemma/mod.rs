@@ -337,7 +337,10 @@ impl<'a> Checked<'a> {
                     place = self.groups.put(&mut next, place, consequence.known.unwrap_or(NOWHERE));
                     if consequence.step.others.is_some() {
                         let mover = (place, consequence);
-                        self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
+                        let found = self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
+                        for reduction in &mut reduction {
+                            found.iter().for_each(|&to| reduction.leads(number, &consequence.step, to));
+                        }
                         continue;
                     }
                     let found = consequence.known.and_then(|_| self.index.find(&self.lemma.views, &next));
@@ -474,7 +477,7 @@ impl<'a> Checked<'a> {
     }
 
     /// The rest of a step that changes several threads, from a row to one in which the mover has changed: all views that it
-    /// leads to must be there or be excluded.
+    /// leads to must be there or be excluded. Returns the numbers of those that are there.
     fn joint(
         &self,
         system: &impl System,
@@ -482,7 +485,7 @@ impl<'a> Checked<'a> {
         (row, next): (&[u32], &[u32]),
         (thread, (place, consequence)): (usize, (usize, &Consequence)),
         exclusions: &mut [Exclusion<'_, '_>],
-    ) -> Result<(), Trouble> {
+    ) -> Result<Vec<Option<u32>>, Trouble> {
         let blame = |reason: String| self.blame(system, row, (thread, &consequence.step), &reason);
         let mut rows = vec![next.to_vec()];
         let missing = || blame("leads to a view that is missing".to_owned());
@@ -498,7 +501,7 @@ impl<'a> Checked<'a> {
                         }
                     }
                 }
-                _ => return Ok(()),
+                _ => return Ok(Vec::new()),
             },
             _ if consequence.known.is_none() => return Err(missing().into()),
             Some(Others::Start(threads)) => {
@@ -522,17 +525,18 @@ impl<'a> Checked<'a> {
             }
             None => {}
         }
+        let mut found = Vec::new();
         for mut row in rows {
             if row.contains(&NOWHERE) {
                 return Err(missing().into());
             }
             self.groups.sort(&mut row);
-            let there = self.index.contains(&self.lemma.views, &row);
-            if !there && !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&row, None)) {
+            found.push(self.index.find(&self.lemma.views, &row));
+            if found.last() == Some(&None) && !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&row, None)) {
                 return Err(blame(format!("leads to {}, which is missing", self.show(system, &row))).into());
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// A thread begins with one of some symbols in any place that is empty.

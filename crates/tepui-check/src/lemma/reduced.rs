@@ -20,7 +20,7 @@
 //!
 //! While a thread must not be interrupted it alone moves, so all that it does until it may be interrupted is one step here,
 //! with all that it touches, and 3 asks for ways to views at which everybody may move. A way has to exist for every state
-//! of a view: a return must go on whatever lies below. Moves that change other threads are not counted.
+//! of a view: a return must go on whatever lies below.
 //!
 //! All this is about a system in which what is forgotten has any value each time it is read. It does all that the model
 //! does, and what is forgotten collides with nothing.
@@ -32,7 +32,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Checked, Holders, Move, System};
+use super::{Change, Checked, Holders, Move, System};
 
 /// Numbers of things that threads have in common, as the system counts them.
 #[derive(Clone, Default)]
@@ -103,7 +103,7 @@ pub(super) struct Reduction<'l, 'a, S> {
     ways: Vec<Way>,
     results: Vec<u32>,
     /// Of which view and move the last way is.
-    last: Option<(u32, *const Move)>,
+    last: Option<(u32, Option<*const Move>)>,
     /// For each view the threads that are known not to be ignored there, as bits of some words.
     heeded: Vec<u64>,
     /// For each view whether everybody may move there.
@@ -170,10 +170,12 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         touched.clone().ok_or_else(|| "models of this kind have all threads explored".to_owned())
     }
 
-    /// A result of a move from a view, if it is one that counts.
+    /// A result of a move from a view, if it is one that counts. The results of a return are there for what may lie below, and
+    /// have to count all of them; others are ways by themselves.
     pub(super) fn leads(&mut self, from: usize, step: &Rc<Move>, to: Option<u32>) {
-        let (from, step) = (from as u32, Rc::as_ptr(step));
-        if self.last.replace((from, step)) != Some((from, step)) {
+        let from = from as u32;
+        let step = matches!(step.change, Change::Pop).then(|| Rc::as_ptr(step));
+        if self.last.replace((from, step)) != Some((from, step)) || step.is_none() {
             self.ways.push(Way { from, first: self.results.len(), sure: true });
         }
         self.results.extend(to);

@@ -34,6 +34,9 @@ use search::Search;
 pub static FACTS: Facts =
     Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("closure", &["symbols"]) };
 
+/// Why it is a proof that views are closed where some threads wait.
+const REDUCED: &str = "the views reached are closed under the steps of the threads explored; the others can wait, and none is ignored";
+
 /// How many failing views are reported.
 const EXPLAINED: usize = 3;
 
@@ -154,7 +157,10 @@ where
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let Some((level, certificate)) = self.certificate(budget)? else { return Ok(None) };
-        let because = A::because(&self.search.explorer.system, level);
+        let because = match self.search.is_reduced {
+            true => REDUCED.to_owned(),
+            false => A::because(&self.search.explorer.system, level),
+        };
         Ok(Some(Proof { certificate, because, kind: "closure", level }.into()))
     }
 
@@ -173,6 +179,6 @@ where
 
     fn notes(&self) -> Notes {
         let stored = A::stored(&self.search.explorer.system);
-        Notes { stored, obstacles: self.obstacles(), ..Notes::default() }
+        Notes { stored, reduced: self.search.is_reduced, obstacles: self.obstacles(), ..Notes::default() }
     }
 }

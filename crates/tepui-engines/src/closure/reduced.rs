@@ -19,8 +19,9 @@ use crate::ids::{Id, StateId, ThreadId, Threads};
 use crate::interner::Interner;
 use crate::system::{Choice, System};
 
-/// The threads of a state that are explored: all, or those of a set with this number and one.
+/// The threads of a state that are explored: all, or none, or those of the set with a number and one.
 const ALL: u32 = 0;
+const NONE: u32 = u32::MAX;
 
 /// A thread to be explored at a state.
 pub(super) type Job = (StateId, ThreadId);
@@ -84,6 +85,11 @@ enum Rank {
 }
 
 impl Reduced {
+    /// Whether somebody waits somewhere.
+    pub(super) fn waits(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
         (self.chosen.capacity() * 4 + self.marks.capacity() + self.edges.capacity() * 8) as u64
@@ -98,6 +104,7 @@ impl Reduced {
     fn threads(&self, state: StateId, all: usize) -> Vec<ThreadId> {
         match self.chosen[state.index()] {
             ALL => Threads::all(all).collect(),
+            NONE => Vec::new(),
             set => self.sets[set - 1].clone(),
         }
     }
@@ -135,13 +142,14 @@ impl Reduced {
             new.iter().map(choose).collect::<Vec<_>>()
         });
         for (choice, chosen) in chosen.into_iter().flatten() {
-            let set = if choice == Choice::All { ALL } else { self.sets.intern(chosen) + 1 };
+            let (set, mark) = match choice {
+                Choice::All => (ALL, Mark::Open),
+                Choice::Some => (self.sets.intern(chosen) + 1, Mark::Open),
+                Choice::Alone => (ALL, Mark::Held),
+                Choice::Nobody => (NONE, Mark::Left),
+            };
             self.chosen.push(set);
-            self.marks.push(match choice {
-                Choice::All | Choice::Some => Mark::Open,
-                Choice::Alone => Mark::Held,
-                Choice::Nobody => Mark::Left,
-            });
+            self.marks.push(mark);
         }
     }
 

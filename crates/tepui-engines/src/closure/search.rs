@@ -72,8 +72,10 @@ pub struct Search<S: System, A: Abstraction<S>> {
     ordinary: VecDeque<Candidate>,
     /// Not the first of their view in this stage.
     deferred: Vec<StateId>,
-    /// Which threads are explored, where not all are.
+    /// Which threads are explored, where not all need be.
     pub reduced: Option<Reduced>,
+    /// Whether some thread waits somewhere.
+    pub is_reduced: bool,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -115,6 +117,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             ordinary: VecDeque::new(),
             deferred: Vec::new(),
             reduced: None,
+            is_reduced: false,
         }
     }
 
@@ -203,6 +206,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         let stopped = self.explorer.run(jobs, &mut Follow, &mut found, budget);
         if let Some(reduced) = &mut self.reduced {
             reduced.note(&self.explorer, found.into_iter().flatten());
+            self.is_reduced |= reduced.waits();
         }
         stopped
     }

@@ -72,8 +72,6 @@ pub(super) struct Touched {
     pub(super) next: u32,
     /// From now on.
     pub(super) ever: u32,
-    /// Whether the step changes other threads.
-    pub(super) joint: bool,
 }
 
 /// What happens in a context, for each position.
@@ -86,8 +84,8 @@ struct Positions {
 /// What a step at a position touches.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// This, and whether it changes other threads.
-    Known(u32, bool),
+    /// This.
+    Known(u32),
     /// All that the thread may ever do.
     Ever,
 }
@@ -155,7 +153,7 @@ impl Footprints {
     pub(super) fn of_nobody(&mut self) -> Touched {
         let (mut next, ever) = (Footprint::none(self.things()), Footprint::none(self.things()));
         next.read(self.places());
-        Touched { next: self.intern(next), ever: self.intern(ever), joint: false }
+        Touched { next: self.intern(next), ever: self.intern(ever) }
     }
 
     /// What a frame touches if it is on top; what lies below it comes to what it may ever do.
@@ -180,12 +178,12 @@ impl Footprints {
             let mut asleep = Footprint::none(self.things());
             asleep.read(self.places() + 1 + condition as usize);
             ever.add(&asleep);
-            return Touched { next: self.intern(asleep), ever: self.intern(ever), joint: false };
+            return Touched { next: self.intern(asleep), ever: self.intern(ever) };
         }
         let ever = self.intern(ever);
         match next {
-            Next::Known(next, joint) => Touched { next, ever, joint },
-            Next::Ever => Touched { next: ever, ever, joint: true },
+            Next::Known(next) => Touched { next, ever },
+            Next::Ever => Touched { next: ever, ever },
         }
     }
 
@@ -288,17 +286,13 @@ impl Footprints {
             first = inner;
         }
         let is_inside = |position: usize| self.flows[*procedure].atomic.get(position).copied().flatten().is_some();
-        let (mut found, mut joint) = (Footprint::none(self.things()), false);
+        let mut found = Footprint::none(self.things());
         let (mut open, mut seen) = (vec![first], vec![false; statements.len() + 1]);
         while let Some(position) = open.pop() {
             if std::mem::replace(&mut seen[position], true) {
                 continue;
             }
             found.add(&self.statement(*procedure, position, known));
-            joint |= matches!(
-                self.action(*procedure, position),
-                Some(Action::Start { .. } | Action::StartAt(_) | Action::Broadcast | Action::Wake { .. })
-            );
             if self.action(*procedure, position) == Some(&Action::AtomicBegin) {
                 return Next::Ever;
             }
@@ -306,13 +300,12 @@ impl Footprints {
                 if let Some(entered) = self.entered(*procedure, position, known, 0) {
                     let Some(called) = self.contexts.get(&entered).filter(|_| !self.begins) else { return Next::Ever };
                     found.add(self.get(called.ever[self.entry(entered.0)]));
-                    joint = true;
                 }
                 let after = self.flows[*procedure].successors(&self.program.procedures[*procedure], position);
                 open.extend(after.into_iter().filter(|&next| is_inside(next)));
             }
         }
-        Next::Known(self.intern(found), joint)
+        Next::Known(self.intern(found))
     }
 
     /// What a statement touches.

@@ -75,8 +75,7 @@ impl Programs {
         if heads().any(|(_, head)| head.stage().has_failed()) {
             return Choice::Nobody;
         }
-        if let Some((holder, _)) = heads().find(|(_, head)| self.code.is_uninterrupted(*head)) {
-            chosen.push(holder);
+        if heads().any(|(_, head)| self.code.is_uninterrupted(head)) {
             return Choice::Alone;
         }
         let mut enabled: Vec<Option<bool>> = vec![None; row.len() - 1];
@@ -93,7 +92,7 @@ impl Programs {
             let mut set = Vec::new();
             self.close(row, thread, &mut set);
             let count = set.iter().filter(|&&thread| can_move(thread)).count();
-            if count < fewest && !self.is_unsuitable(row, &set) {
+            if count < fewest && !self.may_be_stuck(row, &set) {
                 fewest = count;
                 std::mem::swap(chosen, &mut set);
             }
@@ -106,11 +105,8 @@ impl Programs {
         if fewest == usize::MAX || all { Choice::All } else { Choice::Some }
     }
 
-    /// Whether no use is made of a set: steps of it change other threads, or none of it may be able to move.
-    fn is_unsuitable(&self, row: &[u32], set: &[ThreadId]) -> bool {
-        if set.iter().any(|&thread| self.touched(row, thread).is_some_and(|touched| touched.joint)) {
-            return true;
-        }
+    /// Whether deadlocks are asked for, and it may be that no thread of a set can move.
+    fn may_be_stuck(&self, row: &[u32], set: &[ThreadId]) -> bool {
         let asked = (0..self.properties.len()).any(|property| self.is_deadlock(property));
         asked && {
             let words = |symbol| self.tables.frame(symbol);

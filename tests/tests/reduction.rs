@@ -1,0 +1,73 @@
+//! Threads that wait: a search that explores only some threads at a state against one that explores all.
+//!
+//! Random programs are compared: 2,000, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says.
+//! `TEPUI_RANDOM_SEED` is the first seed.
+
+#![allow(clippy::unwrap_used)]
+
+use fastrand::Rng;
+use tepui::{Answer, CLOSURE, Cores, Options, Reading};
+use tepui_core::{Budget, Limit, Reason, Status, Verdict};
+use tepui_lang::boolean::read_program;
+use tepui_lang::source::Source;
+use tepui_tests::facade::verify_program;
+use tepui_tests::random_programs::{Apart, apart};
+
+/// How much work a program may cost; few need it.
+const WORK: u64 = 200_000;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
+}
+
+fn answer(random: &Apart, options: &Options) -> Answer {
+    let source = Source::new("random.bp", random.text.as_bytes());
+    let program = read_program(&source, None, &random.labels).map_err(|errors| format!("{errors:?}"));
+    let program = program.unwrap_or_else(|errors| panic!("{}\n{errors}", random.text)).program;
+    let reading = Reading {
+        labels: random.labels.clone(),
+        deadlock: random.deadlock,
+        max_threads: Some(5),
+        ..Reading::default()
+    };
+    verify_program(&program, &reading, options, &Budget::unlimited().with_work(WORK)).unwrap()
+}
+
+fn is_limited(answer: &Answer) -> bool {
+    let limits = [Reason::Limit(Limit::Work), Reason::Limit(Limit::Bound)];
+    let mut verdicts = answer.outcome.properties.iter().map(|property| &property.verdict);
+    verdicts.any(|verdict| matches!(verdict, Verdict::Unknown(reason) if limits.contains(reason)))
+}
+
+#[test]
+fn what_waits_hides_nothing() {
+    let first = number("TEPUI_RANDOM_SEED", 0);
+    let count = number("TEPUI_RANDOM_PROGRAMS", 2_000);
+    let (mut compared, mut reduced, mut violated, mut states) = (0, 0, 0, [0, 0]);
+    for seed in first..first + count {
+        let random = apart(&mut Rng::with_seed(seed));
+        let plain = Options { engine: &CLOSURE, cores: Cores::new(1), ..Options::default() };
+        let full = answer(&random, &Options { partial_order: false, ..plain.clone() });
+        let waiting = answer(&random, &plain);
+        if is_limited(&full) || is_limited(&waiting) {
+            continue;
+        }
+        let shown = || format!("seed {seed}, labels {:?}, deadlock {}\n{}", random.labels, random.deadlock, random.text);
+        for (one, other) in full.outcome.properties.iter().zip(&waiting.outcome.properties) {
+            assert_eq!(one.verdict.status(), other.verdict.status(), "{}: {:?} {}", one.name, other.verdict, shown());
+            violated += usize::from(one.verdict.status() == Status::Unsafe);
+        }
+        let about = |answer: &Answer| answer.about.clone().map(|about| (about.unreached, about.vacuous));
+        assert_eq!(about(&full), about(&waiting), "{}", shown());
+        compared += 1;
+        if waiting.outcome.reduced {
+            reduced += 1;
+            let last = |answer: &Answer| answer.outcome.iterations.last().map_or(0, |last| last.states);
+            states = [states[0] + last(&full), states[1] + last(&waiting)];
+        }
+    }
+    println!("{compared} compared, {reduced} reduced, {violated} violated, {states:?} states");
+    assert!(compared * 10 > count * 9, "{compared} of {count}");
+    assert!(reduced * 3 > compared, "only {reduced} of {compared} programs have threads that wait");
+    assert!(violated * 8 > count as usize, "only {violated} violations");
+}
