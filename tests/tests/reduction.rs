@@ -52,7 +52,8 @@ fn what_waits_hides_nothing() {
         if is_limited(&full) || is_limited(&waiting) {
             continue;
         }
-        let shown = || format!("seed {seed}, labels {:?}, deadlock {}\n{}", random.labels, random.deadlock, random.text);
+        let shown =
+            || format!("seed {seed}, labels {:?}, deadlock {}\n{}", random.labels, random.deadlock, random.text);
         for (one, other) in full.outcome.properties.iter().zip(&waiting.outcome.properties) {
             assert_eq!(one.verdict.status(), other.verdict.status(), "{}: {:?} {}", one.name, other.verdict, shown());
             violated += usize::from(one.verdict.status() == Status::Unsafe);

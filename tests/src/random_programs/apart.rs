@@ -29,8 +29,18 @@ pub fn apart(rng: &mut Rng) -> Apart {
     let owners = owners.collect();
     let (calls, creates, sleeps) = (rng.usize(..6) == 0, rng.usize(..8) == 0, rng.usize(..4) == 0);
     let (deadlock, text) = (rng.usize(..3) == 0, String::new());
-    let mut writer =
-        Writer { rng, owners, thread: 0, depth: 0, calls, creates, sleeps, labels: Vec::new(), unread: Vec::new(), text };
+    let mut writer = Writer {
+        rng,
+        owners,
+        thread: 0,
+        depth: 0,
+        calls,
+        creates,
+        sleeps,
+        labels: Vec::new(),
+        unread: Vec::new(),
+        text,
+    };
     writer.program(threads);
     let Writer { rng, mut labels, text, .. } = writer;
     rng.shuffle(&mut labels);
@@ -224,7 +234,7 @@ impl Writer<'_> {
             21 if self.one_in(3) => {
                 let end = ["return;", "exit;"][self.rng.usize(..2)];
                 self.put(end);
-            },
+            }
             20 if self.one_in(3) => {
                 self.put("atomic_begin;");
                 self.statement(depth);

@@ -21,6 +21,7 @@ mod samples;
 mod symmetric;
 mod symmetry;
 mod traces;
+mod waiting;
 
 use tepui_cert::pushdown::Certificate;
 use tepui_check::Rejected;

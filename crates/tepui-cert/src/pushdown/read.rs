@@ -57,8 +57,10 @@ impl Lemma {
 
 impl Explored {
     fn read(lines: &Lines<'_>, text: &str, most: usize) -> Result<Self, Unreadable> {
-        let (threads, ranges) = text.split_once(':').ok_or_else(|| lines.error("expected `explored THREADS : VIEWS`"))?;
-        let from_one = |text| lines.number::<usize>(text)?.checked_sub(1).ok_or_else(|| lines.error("numbers start at 1"));
+        let (threads, ranges) =
+            text.split_once(':').ok_or_else(|| lines.error("expected `explored THREADS : VIEWS`"))?;
+        let from_one =
+            |text| lines.number::<usize>(text)?.checked_sub(1).ok_or_else(|| lines.error("numbers start at 1"));
         let threads = threads.split_ascii_whitespace().map(from_one).collect::<Result<_, _>>()?;
         let mut views = Vec::new();
         for range in ranges.split_ascii_whitespace() {

@@ -338,7 +338,7 @@ impl<'a> Checked<'a> {
                     if consequence.step.others.is_some() {
                         let mover = (place, consequence);
                         let found = self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
-                        for reduction in &mut reduction {
+                        if let Some(reduction) = &mut reduction {
                             found.iter().for_each(|&to| reduction.leads(number, &consequence.step, to));
                         }
                         continue;

@@ -264,8 +264,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
             let has_word = |place: usize| views.get(to)[place + 1] == views.get(from)[thread + 1];
             alike.any(|place| has_word(place) && self.is_heeded(to, place))
         };
-        let everywhere =
-            |&thread: &usize| self.results_of(way).iter().all(|&to| is_heeded(thread, to as usize));
+        let everywhere = |&thread: &usize| self.results_of(way).iter().all(|&to| is_heeded(thread, to as usize));
         let new: Vec<_> = self.ignored(from).filter(everywhere).collect();
         new.iter().for_each(|&thread| self.heed(from, thread));
         !new.is_empty()

@@ -35,7 +35,8 @@ pub static FACTS: Facts =
     Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("closure", &["symbols"]) };
 
 /// Why it is a proof that views are closed where some threads wait.
-const REDUCED: &str = "the views reached are closed under the steps of the threads explored; the others can wait, and none is ignored";
+const REDUCED: &str =
+    "the views reached are closed under the steps of the threads explored; the others can wait, and none is ignored";
 
 /// How many failing views are reported.
 const EXPLAINED: usize = 3;

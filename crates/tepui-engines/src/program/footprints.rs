@@ -124,7 +124,16 @@ impl Footprints {
         let flows = program.procedures.iter().map(Flow::of).collect();
         let constant = (0..program.procedures.len()).map(|number| constant(program, number)).collect();
         let program = Arc::clone(program);
-        Self { program, flows, kept, constant, calls, begins, contexts: FxHashMap::default(), pool: Interner::default() }
+        Self {
+            program,
+            flows,
+            kept,
+            constant,
+            calls,
+            begins,
+            contexts: FxHashMap::default(),
+            pool: Interner::default(),
+        }
     }
 
     /// Shared variables come first, then the places, then the conditions.

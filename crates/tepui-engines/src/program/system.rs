@@ -86,7 +86,8 @@ impl Programs {
         }
         symmetry.canonicalise(&mut initial);
         let (touching, facts) = (None, Vec::new());
-        let mut system = Self { code, tables, symmetry, kind_of, properties, limited: creates, touching, facts, initial };
+        let mut system =
+            Self { code, tables, symmetry, kind_of, properties, limited: creates, touching, facts, initial };
         system.note_frames();
         system
     }

@@ -107,7 +107,8 @@ fn reduced_rows(
     let (mut rows, mut named) = (Rows::with_capacity(threads + 1, sorted.len()), BTreeMap::<_, Vec<_>>::new());
     let all: Vec<_> = sorted.iter().collect();
     for (number, equal) in all.chunk_by(|one, next| one[..=threads] == next[..=threads]).enumerate() {
-        let mut set: Vec<_> = equal.iter().flat_map(|row| &sets[row[threads + 1]]).map(|thread| thread.index()).collect();
+        let mut set: Vec<_> =
+            equal.iter().flat_map(|row| &sets[row[threads + 1]]).map(|thread| thread.index()).collect();
         set.sort_unstable();
         set.dedup();
         rows.push(equal[0][..=threads].iter().copied());

@@ -24,7 +24,6 @@ mod execute;
 mod expressions;
 mod values;
 
-
 use super::flow::Flow;
 use super::{Action, Goal, Kind, Place, Program, Slot};
 use execute::Step;

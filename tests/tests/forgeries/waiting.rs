@@ -1,0 +1,266 @@
+//! Forged certificates that explore some threads only.
+//!
+//! Sets of states that are closed under the steps of some threads are easily made: an explorer on the interpreter follows
+//! whomever it is told to follow. Where that hides a violation, no checker may accept what comes out.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use tepui::{CLOSURE, Cores, Options, Reading};
+use tepui_cert::program::{Certificate, Kept};
+use tepui_cert::pushdown::{Explored, Lemma, LemmaThread, Rows};
+use tepui_check::program::check;
+use tepui_core::Budget;
+use tepui_lang::boolean::read_program;
+use tepui_lang::source::Source;
+use tepui_model::program::run::State;
+use tepui_model::program::step::Runner;
+use tepui_model::program::{Program, Property};
+use tepui_model::pushdown::Symbol;
+use tepui_tests::facade::{program_certificate, verify_program};
+use tepui_tests::random_programs::apart;
+
+/// The most states that are explored.
+const MOST: usize = 600;
+
+fn read(text: &str) -> Program {
+    let parsed = read_program(&Source::new("program.bp", text.as_bytes()), None, &[]);
+    parsed.unwrap_or_else(|errors| panic!("{text}: {errors:?}")).program
+}
+
+/// States, each with the threads that were followed there.
+type Followed = BTreeMap<State, BTreeSet<usize>>;
+
+/// Follows some threads from the state in which `main` has ended. None, if there are too many states, or one that a
+/// certificate here has no form for; and whether something failed.
+fn follow(
+    program: &Program,
+    whom: &mut dyn FnMut(&State, Option<usize>, &[usize]) -> BTreeSet<usize>,
+) -> Option<(Followed, bool)> {
+    let runner = Runner::new(program);
+    let mut start = runner.initial();
+    let mut state = start.pop().filter(|_| start.is_empty())?;
+    while !state.threads[0].is_empty() {
+        state = runner.steps_of(&state, 0).into_iter().next()?.after;
+    }
+    let threads = state.threads.len();
+    let (mut found, mut failed) = (Followed::new(), false);
+    let mut open = vec![(state, None)];
+    while let Some((state, mover)) = open.pop() {
+        if found.contains_key(&state) {
+            continue;
+        }
+        if found.len() == MOST || state.threads.len() > threads || state.threads.iter().any(|stack| stack.len() > 1) {
+            return None;
+        }
+        let enabled: Vec<_> = (1..threads).filter(|&thread| !runner.steps_of(&state, thread).is_empty()).collect();
+        let followed = whom(&state, mover, &enabled);
+        for &thread in &followed {
+            for step in runner.steps_of(&state, thread) {
+                failed |= step.failed.is_some();
+                open.push((step.after, Some(thread)));
+            }
+        }
+        found.insert(state, followed);
+    }
+    Some((found, failed))
+}
+
+/// The certificate that consists of states.
+fn certificate(program: &Program, claimed: &[Property], followed: &Followed) -> Certificate {
+    let threads = followed.keys().next().unwrap().threads.len() - 1;
+    let shared: BTreeSet<_> = followed.keys().map(|state| state.shared.clone()).collect();
+    let frames: BTreeSet<_> = followed.keys().flat_map(|state| state.threads.iter().flatten().cloned()).collect();
+    let (shared, frames): (Vec<_>, Vec<_>) = (shared.into_iter().collect(), frames.into_iter().collect());
+    let symbol = |stack: &Vec<_>| stack.last().map_or(0, |frame| frames.binary_search(frame).unwrap() as u32 + 1);
+    let words: Vec<BTreeSet<u32>> =
+        (1..=threads).map(|thread| followed.keys().map(|state| symbol(&state.threads[thread])).collect()).collect();
+    let mut rows: Vec<(Vec<u32>, &BTreeSet<usize>)> = Vec::new();
+    for (state, followed) in followed {
+        let mut row = vec![shared.binary_search(&state.shared).unwrap() as u32];
+        let number = |(words, stack): (&BTreeSet<u32>, &Vec<_>)| words.range(..symbol(stack)).count() as u32;
+        row.extend(words.iter().zip(&state.threads[1..]).map(number));
+        rows.push((row, followed));
+    }
+    rows.sort();
+    let mut explored: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    let mut views = Rows::new(threads + 1);
+    for (number, (row, followed)) in rows.into_iter().enumerate() {
+        views.push(row);
+        if followed.len() < threads {
+            explored.entry(followed.iter().map(|thread| thread - 1).collect()).or_default().push(number);
+        }
+    }
+    let word = |symbol: &u32| vec![Symbol(*symbol)];
+    let below = |symbol: &u32| (word(symbol), vec![Symbol::BOTTOM]);
+    let part = |words: &BTreeSet<u32>| LemmaThread {
+        like: None,
+        words: words.iter().map(word).collect(),
+        below: words.iter().filter(|symbol| **symbol > 0).map(below).collect(),
+    };
+    let lemma = Lemma {
+        depth: 1,
+        threads: words.iter().map(part).collect(),
+        views,
+        explored: explored.into_iter().map(|(threads, views)| Explored { threads, views }).collect(),
+    };
+    let all = |count: usize| (0..count).collect::<Vec<_>>();
+    let positions: Vec<_> = (program.procedures.iter())
+        .map(|procedure| {
+            (0..=procedure.statements.len()).map(|position| (position, all(procedure.locals.len()))).collect()
+        })
+        .collect();
+    Certificate {
+        program: program.digest(),
+        properties: claimed.to_vec(),
+        kept: Kept { shared: all(program.shared.len()), locals: positions.clone(), storing: positions },
+        shared,
+        frames,
+        lemmas: vec![lemma],
+        regular: None,
+    }
+}
+
+fn is_accepted(program: &Program, certificate: &Certificate) -> bool {
+    let read = Certificate::from_text(&certificate.to_text()).unwrap();
+    assert_eq!(read, *certificate);
+    check(program, &program.properties(false), certificate, &|| false).is_ok()
+}
+
+#[test]
+fn whom_nobody_follows_hides_nothing() {
+    let (mut hidden, mut honest) = (0, 0);
+    for seed in 0..1_500 {
+        let mut rng = Rng::with_seed(seed);
+        let program = read(&apart(&mut rng).text);
+        let claimed = program.properties(false);
+        if claimed.is_empty() {
+            continue;
+        }
+        let mut everybody = |state: &State, _: Option<usize>, _: &[usize]| (1..state.threads.len()).collect();
+        let Some((all, violated)) = follow(&program, &mut everybody) else { continue };
+        let full = certificate(&program, &claimed, &all);
+        assert_eq!(is_accepted(&program, &full), !violated, "seed {seed}:\n{}", full.to_text());
+        honest += usize::from(!violated);
+        let mut one = |_: &State, mover: Option<usize>, enabled: &[usize]| {
+            mover.filter(|mover| enabled.contains(mover)).or(enabled.first().copied()).into_iter().collect()
+        };
+        let mut forged = vec![follow(&program, &mut one)];
+        for _ in 0..6 {
+            let mut some = |state: &State, _: Option<usize>, _: &[usize]| {
+                (1..state.threads.len()).filter(|_| rng.bool()).collect::<BTreeSet<_>>()
+            };
+            forged.push(follow(&program, &mut some));
+        }
+        for (found, failed) in forged.into_iter().flatten() {
+            if violated && !failed {
+                hidden += 1;
+                let forgery = certificate(&program, &claimed, &found);
+                assert!(!is_accepted(&program, &forgery), "seed {seed}:\n{}", forgery.to_text());
+            }
+        }
+    }
+    assert!(hidden > 300 && honest > 60, "{hidden} violations hidden, {honest} sound programs");
+}
+
+/// What the engine proves with threads that wait.
+fn proved(program: &Program) -> Certificate {
+    let options = Options { engine: &CLOSURE, cores: Cores::new(1), ..Options::default() };
+    let answer = verify_program(program, &Reading::default(), &options, &Budget::unlimited()).unwrap();
+    program_certificate(&answer).unwrap().clone()
+}
+
+const PIPELINE: &str = "
+    decl filled0; decl filled1; decl cell0; decl cell1;
+    void source() { while (1) { wait(!filled0); cell0 := 1; filled0 := 1; } }
+    void stage() { decl x; while (1) { wait(filled0); x := cell0; filled0 := 0; wait(!filled1); cell1 := x; filled1 := 1; } }
+    void sink() { while (1) { wait(filled1); assert(cell1); filled1 := 0; } }
+    void main() { thread source(); thread stage(); thread sink(); }";
+
+fn refusal(program: &Program, certificate: &Certificate) -> String {
+    check(program, &program.properties(false), certificate, &|| false).unwrap_err().to_string()
+}
+
+#[test]
+fn every_view_of_a_reduced_proof_is_needed() {
+    let program = read(PIPELINE);
+    let proof = proved(&program);
+    assert!(is_accepted(&program, &proof) && !proof.lemmas[0].explored.is_empty());
+    for victim in 0..proof.lemmas[0].views.len() {
+        let mut forged = proof.clone();
+        let lemma = &mut forged.lemmas[0];
+        let rows: Vec<u32> = lemma
+            .views
+            .iter()
+            .enumerate()
+            .filter(|(row, _)| *row != victim)
+            .flat_map(|(_, row)| row.to_vec())
+            .collect();
+        lemma.views = Rows::from_cells(lemma.views.width(), rows);
+        for explored in &mut lemma.explored {
+            explored.views.retain(|&view| view != victim);
+            explored.views.iter_mut().filter(|view| **view > victim).for_each(|view| *view -= 1);
+        }
+        assert!(!is_accepted(&program, &forged), "view {victim}");
+    }
+}
+
+#[test]
+fn a_thread_that_others_disturb_does_not_wait() {
+    let program = read(
+        "decl x; decl y; void f() { y := 1; x := 1; } void g() { y := 0; assert(!x | !x); }
+         void main() { thread f(); thread g(); }",
+    );
+    let mut everybody = |state: &State, _: Option<usize>, _: &[usize]| (1..state.threads.len()).collect();
+    let (all, violated) = follow(&program, &mut everybody).unwrap();
+    assert!(violated);
+    // Only the second thread moves as long as it can.
+    let mut last = |_: &State, _: Option<usize>, enabled: &[usize]| enabled.last().into_iter().copied().collect();
+    let (some, failed) = follow(&program, &mut last).unwrap();
+    assert!(!failed && some.len() < all.len());
+    let claimed = program.properties(false);
+    let refused = refusal(&program, &certificate(&program, &claimed, &some));
+    assert!(refused.contains("may disturb"), "{refused}");
+}
+
+#[test]
+fn a_circle_ignores_nobody() {
+    let program = read(
+        "decl x; decl y; void f() { while (1) { x := !x; } } void g() { y := 1; assert(!y); }
+         void main() { thread f(); thread g(); }",
+    );
+    let mut first = |_: &State, _: Option<usize>, _: &[usize]| BTreeSet::from([1]);
+    let (circle, failed) = follow(&program, &mut first).unwrap();
+    assert!(!failed);
+    let refused = refusal(&program, &certificate(&program, &program.properties(false), &circle));
+    assert!(refused.contains("ignored"), "{refused}");
+}
+
+#[test]
+fn nothing_rests_on_a_reduced_lemma() {
+    let program = read(PIPELINE);
+    let mut proof = proved(&program);
+    proof.lemmas.push(proof.lemmas[0].clone());
+    assert!(refusal(&program, &proof).contains("no other can rest on it"));
+    // Nor does it say which views there are.
+    let proof = proved(&program);
+    assert!(check(&program, &[], &proof, &|| false).unwrap_err().reason.contains("reduced"));
+}
+
+#[test]
+fn a_step_that_disturbs_ends_the_waiting() {
+    let program = read(PIPELINE);
+    for added in ["cell1 := 0;", "filled1 := 0;", "cell0 := 0;", "filled0 := 0;", "assume(filled1);"] {
+        let other =
+            read(&PIPELINE.replace(
+                "{ while (1) { wait(!filled0); cell0",
+                &format!("{{ {added} while (1) {{ wait(!filled0); cell0"),
+            ));
+        let mut proof = proved(&program);
+        proof.program = other.digest();
+        proof.properties = other.properties(false);
+        assert!(!is_accepted(&other, &proof), "{added}");
+    }
+}
