@@ -56,7 +56,7 @@ impl Symmetry {
     }
 
     /// Whether no two threads are interchangeable.
-    pub fn is_trivial(&self) -> bool {
+    pub(crate) fn is_trivial(&self) -> bool {
         self.groups.is_empty()
     }
 

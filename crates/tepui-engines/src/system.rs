@@ -99,6 +99,16 @@ pub trait System: Send + Sync {
         Choice::All
     }
 
+    /// Whether some threads are interchangeable.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    /// The threads that are interchangeable with a thread, itself included.
+    fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
+        vec![thread]
+    }
+
     /// Adds a thread to those that are explored at a row, and all that cannot wait then.
     fn widen(&self, _row: &[u32], _thread: ThreadId, _chosen: &mut Vec<ThreadId>) {}
 

@@ -85,7 +85,7 @@ impl Writer<'_> {
         if self.calls {
             self.put("bool f(x) { if (x) { return !x; } v0 := 1; return *; }");
         }
-        let alike = threads > 2 && self.one_in(4);
+        let alike = self.one_in(3);
         for thread in 0..threads - usize::from(alike) {
             (self.thread, self.depth) = (thread, 0);
             self.put(&format!("void t{thread}(p: 0..2) {{"));

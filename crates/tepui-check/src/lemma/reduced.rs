@@ -216,7 +216,8 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
 
     /// The threads of which it is not known that they are heeded at a view.
     fn ignored(&self, view: usize) -> impl Iterator<Item = usize> {
-        (0..self.lemma.lemma.views.width() - 1).filter(move |&thread| !self.is_heeded(view, thread))
+        let row = self.lemma.lemma.views.get(view);
+        (0..row.len() - 1).filter(move |&thread| !self.is_heeded(view, thread, row[thread + 1]))
     }
 
     /// Where it is kept whether a thread is heeded at a view.
@@ -225,9 +226,14 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         (view * words + thread / 64, 1 << (thread % 64))
     }
 
-    fn is_heeded(&self, view: usize, thread: usize) -> bool {
-        let (word, bit) = self.bit(view, thread);
-        self.heeded[word] & bit != 0
+    /// Whether a thread, or one like it that has the same word, is known to be heeded at a view.
+    fn is_heeded(&self, view: usize, thread: usize, word: u32) -> bool {
+        let row = self.lemma.lemma.views.get(view);
+        let mut alike = self.lemma.groups.members(self.lemma.groups.leader(thread));
+        alike.any(|place| {
+            let (number, bit) = self.bit(view, place);
+            row[place + 1] == word && self.heeded[number] & bit != 0
+        })
     }
 
     fn heed(&mut self, view: usize, thread: usize) {
@@ -257,14 +263,11 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
 
     /// Who is heeded at all results of a way is heeded where it begins; whether that is new.
     fn carry_back(&mut self, way: usize) -> bool {
-        let views = &self.lemma.lemma.views;
         let from = self.ways[way].from as usize;
-        let is_heeded = |thread: usize, to: usize| {
-            let mut alike = self.lemma.groups.members(self.lemma.groups.leader(thread));
-            let has_word = |place: usize| views.get(to)[place + 1] == views.get(from)[thread + 1];
-            alike.any(|place| has_word(place) && self.is_heeded(to, place))
+        let row = self.lemma.lemma.views.get(from);
+        let everywhere = |&thread: &usize| {
+            self.results_of(way).iter().all(|&to| self.is_heeded(to as usize, thread, row[thread + 1]))
         };
-        let everywhere = |&thread: &usize| self.results_of(way).iter().all(|&to| is_heeded(thread, to as usize));
         let new: Vec<_> = self.ignored(from).filter(everywhere).collect();
         new.iter().for_each(|&thread| self.heed(from, thread));
         !new.is_empty()

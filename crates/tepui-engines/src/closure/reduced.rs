@@ -183,7 +183,12 @@ impl Reduced {
                 Rank::Bad
             } else {
                 let open: Vec<_> = members.iter().filter(is_open).map(|&place| states[place]).collect();
-                match self.ignored(explorer, &open) {
+                let ignored = match explorer.system.is_symmetric() {
+                    _ if open.is_empty() => None,
+                    false => self.ignored(explorer, &open),
+                    true => Followed::new(self, explorer, &states, members, &edges).ignored(),
+                };
+                match ignored {
                     _ if open.is_empty() => Rank::Dead,
                     None => Rank::Good,
                     Some((state, thread)) => {
@@ -206,25 +211,17 @@ impl Reduced {
     /// The first thread that is not explored at any of some states although it can move at one of them, the first of which
     /// is named.
     fn ignored<S: System>(&self, explorer: &Explorer<S>, states: &[StateId]) -> Option<Job> {
-        let system = &explorer.system;
-        let mut seen = vec![false; system.threads()];
+        let mut seen = vec![false; explorer.system.threads()];
         for &state in states {
             match self.chosen[state.index()] {
                 ALL => return None,
-                set => self.sets[set - 1].iter().for_each(|thread| seen[thread.index()] = true),
+                _ => self.threads(state, 0).iter().for_each(|thread| seen[thread.index()] = true),
             }
         }
-        let (mut row, mut next, mut news) = (vec![0; explorer.states.width()], Vec::new(), S::News::default());
         let mut states = states.to_vec();
         states.sort_unstable();
-        Threads::all(system.threads()).filter(|thread| !seen[thread.index()]).find_map(|thread| {
-            let can_move = |state: &&StateId| {
-                explorer.states.get(**state, &mut row);
-                let moves = system.expand(thread, &row, &mut next, &mut news, &mut |_, _| {});
-                S::recycle(&mut news);
-                moves
-            };
-            states.iter().find(can_move).map(|&state| (state, thread))
+        Threads::all(seen.len()).filter(|thread| !seen[thread.index()]).find_map(|thread| {
+            states.iter().find(|&&state| can_move(explorer, state, thread)).map(|&state| (state, thread))
         })
     }
 
@@ -236,5 +233,105 @@ impl Reduced {
         let more = chosen.iter().filter(|thread| !before.contains(thread)).map(|&thread| (state, thread)).collect();
         self.chosen[state.index()] = self.sets.intern(chosen) + 1;
         more
+    }
+}
+
+fn can_move<S: System>(explorer: &Explorer<S>, state: StateId, thread: ThreadId) -> bool {
+    explorer.system.expand(thread, &explorer.row(state), &mut Vec::new(), &mut S::News::default(), &mut |_, _| {})
+}
+
+/// The states of a component where some threads are interchangeable, and who is heeded there.
+///
+/// A thread that does not move may change places with others, but keeps its local state. So it is followed by that, and
+/// of equal ones the first stands for all.
+struct Followed<'a, S: System> {
+    explorer: &'a Explorer<S>,
+    /// For each thread those that it is interchangeable with, itself included.
+    alike: Vec<Vec<ThreadId>>,
+    /// The states in ascending order, and whether everybody may move there.
+    states: Vec<(StateId, bool)>,
+    /// For each state those that lead there.
+    into: Vec<Vec<usize>>,
+    /// For each state and thread whether it is known to be heeded.
+    heeded: Vec<Vec<bool>>,
+}
+
+impl<'a, S: System> Followed<'a, S> {
+    fn new(
+        reduced: &Reduced,
+        explorer: &'a Explorer<S>,
+        states: &[StateId],
+        members: &[usize],
+        edges: &[Vec<usize>],
+    ) -> Self {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        let mut into = vec![Vec::new(); members.len()];
+        for (from, &place) in members.iter().enumerate() {
+            edges[place].iter().filter_map(|to| members.binary_search(to).ok()).for_each(|to| into[to].push(from));
+        }
+        let states = members.iter().map(|&place| (states[place], reduced.marks[states[place].index()] == Mark::Open));
+        let threads = explorer.system.threads();
+        let alike = Threads::all(threads).map(|thread| explorer.system.alike(thread)).collect();
+        let mut followed = Self { explorer, alike, states: states.collect(), into, heeded: Vec::new() };
+        for &(state, open) in &followed.states {
+            let explored = if open { reduced.threads(state, threads) } else { Vec::new() };
+            let mut heeded = vec![false; threads];
+            explored.into_iter().for_each(|thread| heeded[thread.index()] = true);
+            followed.heeded.push(heeded);
+        }
+        followed
+    }
+
+    /// Whether a thread, or one like it with an equal local state, is heeded at a state.
+    fn is_heeded(&self, row: &[u32], state: usize, thread: ThreadId, local: u32) -> bool {
+        let mut alike = self.alike[thread.index()].iter();
+        alike.any(|other| row[other.field()] == local && self.heeded[state][other.index()])
+    }
+
+    /// Carries what is known of some states back along steps.
+    fn spread(&mut self, mut changed: Vec<usize>) {
+        while let Some(to) = changed.pop() {
+            let target = self.explorer.row(self.states[to].0);
+            for from in self.into[to].clone() {
+                let row = self.explorer.row(self.states[from].0);
+                let new: Vec<_> = Threads::of(&row)
+                    .filter(|thread| !self.heeded[from][thread.index()])
+                    .filter(|&thread| self.is_heeded(&target, to, thread, row[thread.field()]))
+                    .collect();
+                new.iter().for_each(|thread| self.heeded[from][thread.index()] = true);
+                if !new.is_empty() {
+                    changed.push(from);
+                }
+            }
+        }
+    }
+
+    /// The first thread that is ignored although it can move, at the first state where that is so.
+    fn ignored(mut self) -> Option<Job> {
+        self.spread((0..self.states.len()).collect());
+        let (mut changed, mut missing) = (Vec::new(), Vec::new());
+        for place in 0..self.states.len() {
+            let (state, open) = self.states[place];
+            let row = self.explorer.row(state);
+            for thread in Threads::of(&row).filter(|_| open) {
+                let repeats = |other: &ThreadId| *other < thread && row[other.field()] == row[thread.field()];
+                if self.alike[thread.index()].iter().any(repeats)
+                    || self.is_heeded(&row, place, thread, row[thread.field()])
+                {
+                    continue;
+                }
+                if can_move(self.explorer, state, thread) {
+                    missing.push((place, thread));
+                } else {
+                    self.heeded[place][thread.index()] = true;
+                    changed.push(place);
+                }
+            }
+        }
+        self.spread(changed);
+        missing.retain(|&(place, thread)| !self.heeded[place][thread.index()]);
+        let first = missing.into_iter().min_by_key(|&(place, thread)| (thread, place));
+        first.map(|(place, thread)| (self.states[place].0, thread))
     }
 }

@@ -491,6 +491,15 @@ impl System for Programs {
         self.persistent(row, mover, news, chosen)
     }
 
+    fn is_symmetric(&self) -> bool {
+        !self.symmetry.is_trivial()
+    }
+
+    fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
+        let group = self.symmetry.groups().iter().find(|group| group.contains(&thread));
+        group.map_or_else(|| vec![thread], Clone::clone)
+    }
+
     fn widen(&self, row: &[u32], thread: ThreadId, chosen: &mut Vec<ThreadId>) {
         self.close(row, thread, chosen);
     }
