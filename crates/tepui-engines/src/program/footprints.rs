@@ -153,6 +153,11 @@ impl Footprints {
         &self.pool[number]
     }
 
+    /// How many footprints there are.
+    pub(super) fn count(&self) -> usize {
+        self.pool.len()
+    }
+
     /// The number of a footprint.
     pub(super) fn intern(&mut self, footprint: Footprint) -> u32 {
         self.pool.intern(footprint)

@@ -6,7 +6,7 @@
 //! begin: otherwise it would run in a circle anew wherever the others stand, and each of these circles would have to be
 //! opened for them.
 
-use super::footprints::{Footprint, Footprints, Touched};
+use super::footprints::{Footprints, Touched};
 use super::layout::{Field, Head};
 use super::machine::Machine;
 use super::system::Programs;
@@ -23,6 +23,30 @@ pub(super) struct Touching {
     of_stack: Vec<Vec<Touched>>,
     /// The shared variables that may have no value yet.
     open: Vec<(usize, Field)>,
+    /// For each footprint a bit for each with which it collides, if all variables have values and there are not very many.
+    collisions: Vec<Vec<u64>>,
+}
+
+/// The most footprints that are all compared with each other.
+const COMPARED: usize = 1 << 11;
+
+impl Touching {
+    /// Compares footprints that are new with all.
+    fn compare(&mut self) {
+        let (known, count) = (self.collisions.len(), self.footprints.count());
+        if count > COMPARED {
+            self.collisions.clear();
+            return;
+        }
+        self.collisions.resize(count, Vec::new());
+        for (one, bits) in self.collisions.iter_mut().enumerate() {
+            bits.resize(count.div_ceil(64), 0);
+            for other in if one < known { known..count } else { 0..count } {
+                let [own, their] = [one, other].map(|number| self.footprints.get(number as u32));
+                bits[other / 64] |= u64::from(own.collides(their, &[])) << (other % 64);
+            }
+        }
+    }
 }
 
 impl Programs {
@@ -37,6 +61,7 @@ impl Programs {
             open: open.collect(),
             footprints: Footprints::new(&code.program, code.kept.shared.clone()),
             of_stack: vec![Vec::new(); kinds],
+            collisions: Vec::new(),
         });
         self.note_stacks();
         self
@@ -56,6 +81,7 @@ impl Programs {
                 });
             }
         }
+        touching.compare();
         self.touching = Some(touching);
     }
 
@@ -84,15 +110,20 @@ impl Programs {
             let mut ask = || self.expand(thread, row, &mut next, news, &mut |_, _| {});
             *enabled[thread.index()].get_or_insert_with(&mut ask)
         };
-        let mut fewest = usize::MAX;
+        let disturbing = Disturbing::new(self, row);
+        let (mut fewest, mut set) = (usize::MAX, Vec::new());
         for thread in [mover].into_iter().chain(Threads::of(row).filter(|&thread| thread != mover)) {
             if row[thread.field()] == EMPTY || !can_move(thread) {
                 continue;
             }
-            let mut set = Vec::new();
-            self.close(row, thread, &mut set);
-            let count = set.iter().filter(|&&thread| can_move(thread)).count();
-            if count < fewest && !self.may_be_stuck(row, &set) {
+            set.clear();
+            let mut count = 0;
+            // A set is given up as soon as it is no better than one before.
+            let better = disturbing.close(thread, &mut set, |thread| {
+                count += usize::from(can_move(thread));
+                count < fewest
+            });
+            if better && !self.may_be_stuck(row, &set) {
                 fewest = count;
                 std::mem::swap(chosen, &mut set);
             }
@@ -118,36 +149,68 @@ impl Programs {
         }
     }
 
-    fn touched(&self, row: &[u32], thread: ThreadId) -> Option<Touched> {
-        let touching = self.touching.as_ref()?;
-        touching.of_stack[self.kind_of[thread.index()]].get(row[thread.field()] as usize).copied()
-    }
-
     /// Adds a thread to a persistent set, and whoever collides.
     pub(super) fn close(&self, row: &[u32], thread: ThreadId, set: &mut Vec<ThreadId>) {
-        let Some(touching) = &self.touching else { return };
+        Disturbing::new(self, row).close(thread, set, |_| true);
+    }
+}
+
+/// Who disturbs whom at a state.
+struct Disturbing<'a> {
+    touching: Option<&'a Touching>,
+    /// For each thread.
+    touched: Vec<Option<Touched>>,
+    /// The shared variables that have no value yet.
+    unset: Vec<u64>,
+}
+
+impl<'a> Disturbing<'a> {
+    fn new(system: &'a Programs, row: &[u32]) -> Self {
+        let Some(touching) = &system.touching else {
+            return Self { touching: None, touched: vec![None; row.len() - 1], unset: Vec::new() };
+        };
         let mut unset = Vec::new();
-        let shared = self.tables.shared(row[0]);
+        let shared = system.tables.shared(row[0]);
         for (number, _) in touching.open.iter().filter(|(_, field)| field.code(shared) == field.unset) {
             unset.resize(unset.len().max(number / 64 + 1), 0);
             unset[number / 64] |= 1 << (number % 64);
         }
-        let footprint = |number: u32| -> &Footprint { touching.footprints.get(number) };
-        let (mut open, mut others) = (vec![thread], Threads::of(row).collect::<Vec<_>>());
-        others.retain(|other| *other != thread && !set.contains(other));
-        while let Some(thread) = open.pop() {
-            set.push(thread);
-            let Some(own) = self.touched(row, thread) else { continue };
-            others.retain(|&other| {
-                let collides = self
-                    .touched(row, other)
-                    .is_none_or(|other| footprint(own.next).collides(footprint(other.ever), &unset));
-                if collides {
-                    open.push(other);
+        let touched = Threads::of(row)
+            .map(|thread| touching.of_stack[system.kind_of[thread.index()]].get(row[thread.field()] as usize).copied());
+        Self { touching: Some(touching), touched: touched.collect(), unset }
+    }
+
+    /// Whether what a thread does next collides with something that another one may ever do.
+    #[inline]
+    fn collides(&self, thread: ThreadId, other: ThreadId) -> bool {
+        let (Some(touching), Some(own), Some(other)) =
+            (self.touching, self.touched[thread.index()], self.touched[other.index()])
+        else {
+            return true;
+        };
+        match touching.collisions.get(own.next as usize) {
+            Some(known) if self.unset.is_empty() => known[other.ever as usize / 64] >> (other.ever % 64) & 1 == 1,
+            _ => touching.footprints.get(own.next).collides(touching.footprints.get(other.ever), &self.unset),
+        }
+    }
+
+    /// Adds a thread to a persistent set, and whoever collides, as long as they are wanted; says whether all were.
+    fn close(&self, thread: ThreadId, set: &mut Vec<ThreadId>, mut is_wanted: impl FnMut(ThreadId) -> bool) -> bool {
+        let first = set.len();
+        set.push(thread);
+        let mut next = first;
+        while let Some(&thread) = set.get(next) {
+            if !is_wanted(thread) {
+                return false;
+            }
+            for other in Threads::all(self.touched.len()) {
+                if !set.contains(&other) && self.collides(thread, other) {
+                    set.push(other);
                 }
-                !collides
-            });
+            }
+            next += 1;
         }
         set.sort_unstable();
+        true
     }
 }
