@@ -184,30 +184,59 @@ fn looks_like_a_path(text: &str) -> bool {
     plain && (text.contains('/') || [".md", ".rs", ".toml"].iter().any(|end| text.ends_with(end)))
 }
 
-/// What has to be believed of a proof about one kind of model: the semantics, the form of its certificates, the checker. Their
-/// text does not: what is judged is what was read, and a proof that is misread is judged as the proof that it has become.
-/// Nor do digests, since all that a certificate mentions is held against the model at hand, nor what is said to people
-/// when it is refused, nor what traces are replayed with.
+/// What has to be believed of one kind of proof about one kind of model: the semantics, the form of its certificates, the
+/// checker. Their text does not: what is judged is what was read, and a proof that is misread is judged as the proof that it has
+/// become. Nor do digests, since all that a certificate mentions is held against the model at hand, nor what things are
+/// called, nor what is said to people when a proof is refused, nor what traces are replayed with.
 const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
-        "programs",
-        3_900,
+        "programs, by views",
+        3_500,
         &[
             "crates/tepui-model/src/program/mod.rs",
             "crates/tepui-model/src/program/data.rs",
+            "crates/tepui-model/src/program/flow.rs",
             "crates/tepui-model/src/program/intervals.rs",
             "crates/tepui-model/src/program/property.rs",
-            "crates/tepui-model/src/program/run.rs",
             "crates/tepui-model/src/program/step.rs",
             "crates/tepui-model/src/program/step",
-            "crates/tepui-cert/src/lib.rs",
             "crates/tepui-cert/src/program/mod.rs",
-            "crates/tepui-cert/src/pushdown/lemma.rs",
-            "crates/tepui-cert/src/pushdown/regular.rs",
             "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/system.rs",
+            "crates/tepui-check/src/program/avoids.rs",
+            "crates/tepui-check/src/program/mod.rs",
+            "crates/tepui-check/src/program/passing.rs",
+            "crates/tepui-check/src/program/start.rs",
+            "crates/tepui-check/src/program/system.rs",
+            "crates/tepui-check/src/program/tables.rs",
+            "crates/tepui-check/src/program/footprints.rs",
+            "crates/tepui-cert/src/pushdown/lemma.rs",
             "crates/tepui-check/src/lemma",
+        ],
+    ),
+    (
+        "programs, by regular sets",
+        3_000,
+        &[
+            "crates/tepui-model/src/program/mod.rs",
+            "crates/tepui-model/src/program/data.rs",
+            "crates/tepui-model/src/program/flow.rs",
+            "crates/tepui-model/src/program/intervals.rs",
+            "crates/tepui-model/src/program/property.rs",
+            "crates/tepui-model/src/program/step.rs",
+            "crates/tepui-model/src/program/step",
+            "crates/tepui-cert/src/program/mod.rs",
+            "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/system.rs",
+            "crates/tepui-check/src/program/avoids.rs",
+            "crates/tepui-check/src/program/mod.rs",
+            "crates/tepui-check/src/program/passing.rs",
+            "crates/tepui-check/src/program/start.rs",
+            "crates/tepui-check/src/program/system.rs",
+            "crates/tepui-check/src/program/tables.rs",
+            "crates/tepui-check/src/program/rows.rs",
+            "crates/tepui-cert/src/pushdown/regular.rs",
             "crates/tepui-check/src/regular.rs",
-            "crates/tepui-check/src/program",
         ],
     ),
     (
@@ -215,11 +244,11 @@ const TRUSTED: &[(&str, usize, &[&str])] = &[
         3_000,
         &[
             "crates/tepui-model/src/pushdown.rs",
-            "crates/tepui-cert/src/lib.rs",
             "crates/tepui-cert/src/pushdown/certificate.rs",
             "crates/tepui-cert/src/pushdown/lemma.rs",
             "crates/tepui-cert/src/pushdown/regular.rs",
             "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/system.rs",
             "crates/tepui-check/src/lemma",
             "crates/tepui-check/src/regular.rs",
             "crates/tepui-check/src/pushdown",
@@ -230,12 +259,12 @@ const TRUSTED: &[(&str, usize, &[&str])] = &[
         3_000,
         &[
             "crates/tepui-model/src/rendezvous",
-            "crates/tepui-cert/src/lib.rs",
             "crates/tepui-cert/src/pushdown/lemma.rs",
             "crates/tepui-cert/src/rendezvous/mod.rs",
             "crates/tepui-cert/src/rendezvous/languages.rs",
             "crates/tepui-cert/src/rendezvous/views.rs",
             "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/system.rs",
             "crates/tepui-check/src/lemma",
             "crates/tepui-check/src/rendezvous",
         ],

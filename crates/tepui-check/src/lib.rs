@@ -10,6 +10,8 @@ pub mod program;
 pub mod pushdown;
 mod regular;
 pub mod rendezvous;
+mod show;
+mod system;
 
 use std::fmt;
 

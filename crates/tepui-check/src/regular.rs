@@ -24,7 +24,7 @@ use tepui_cert::pushdown::{Language, Regular};
 use tepui_model::pushdown::Symbol;
 
 use crate::Rejected;
-use crate::lemma::{Change, Move, NOWHERE, Others, System};
+use crate::system::{Change, Move, NOWHERE, Others, System};
 
 /// After how many steps the caller is asked whether to stop.
 const LOOK_EVERY: usize = 256;

@@ -33,12 +33,12 @@ fn read(text: &str) -> Program {
 /// States, each with the threads that were followed there.
 type Followed = BTreeMap<State, BTreeSet<usize>>;
 
+/// Whom to follow at a state, given who moved last and who can move.
+type Whom<'a> = dyn FnMut(&State, Option<usize>, &[usize]) -> BTreeSet<usize> + 'a;
+
 /// Follows some threads from the state in which `main` has ended. None, if there are too many states, or one that a
 /// certificate here has no form for; and whether something failed.
-fn follow(
-    program: &Program,
-    whom: &mut dyn FnMut(&State, Option<usize>, &[usize]) -> BTreeSet<usize>,
-) -> Option<(Followed, bool)> {
+fn follow(program: &Program, whom: &mut Whom<'_>) -> Option<(Followed, bool)> {
     let runner = Runner::new(program);
     let mut start = runner.initial();
     let mut state = start.pop().filter(|_| start.is_empty())?;

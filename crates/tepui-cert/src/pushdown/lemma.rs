@@ -1,7 +1,5 @@
 //! Lemmas: inductive sets of views.
 
-use std::borrow::Cow;
-
 use tepui_model::pushdown::Symbol;
 
 /// One inductive set.
@@ -99,16 +97,5 @@ impl Rows {
     /// One row.
     pub fn get(&self, row: usize) -> &[u32] {
         &self.cells[row * self.width..][..self.width]
-    }
-
-    /// The same rows in ascending order.
-    pub fn sorted(&self) -> Cow<'_, Self> {
-        if self.iter().is_sorted() {
-            return Cow::Borrowed(self);
-        }
-        let mut order: Vec<_> = (0..self.len()).collect();
-        order.sort_unstable_by_key(|&row| self.get(row));
-        let cells = order.into_iter().flat_map(|row| self.get(row)).copied().collect();
-        Cow::Owned(Self { width: self.width, cells })
     }
 }

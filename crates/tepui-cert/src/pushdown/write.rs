@@ -1,5 +1,6 @@
 //! How certificates of pushdown proofs are written.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use tepui_model::pushdown::Symbol;
@@ -17,6 +18,19 @@ impl Certificate {
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
         self.regular.iter().for_each(|regular| regular.write(&mut out));
         sealed(&out)
+    }
+}
+
+impl Rows {
+    /// The same rows in ascending order.
+    pub fn sorted(&self) -> Cow<'_, Self> {
+        if self.iter().is_sorted() {
+            return Cow::Borrowed(self);
+        }
+        let mut order: Vec<_> = (0..self.len()).collect();
+        order.sort_unstable_by_key(|&row| self.get(row));
+        let cells = order.into_iter().flat_map(|row| self.get(row)).copied().collect();
+        Cow::Owned(Self::from_cells(self.width(), cells))
     }
 }
 

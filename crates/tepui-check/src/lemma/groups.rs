@@ -9,7 +9,7 @@ use std::iter::successors;
 
 use tepui_cert::pushdown::{Lemma, LemmaThread};
 
-use super::System;
+use crate::system::System;
 
 /// Which threads of a lemma are interchangeable. A thread like no other is a group by itself.
 pub(crate) struct Groups {

@@ -54,101 +54,24 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::pushdown::Lemma;
-use tepui_model::program::step::Woken;
 use tepui_model::pushdown::Symbol;
 
 use crate::Rejected;
+use crate::system::{Change, Move, NOWHERE, Others, System};
 pub(crate) use groups::Groups;
 use projection::Exclusion;
 use reduced::Reduction;
 pub(crate) use reduced::{Footprint, Things, Touched};
 pub(crate) use rows::Holders;
 use rows::{as_set, check_rows, explored, is_word};
-pub(crate) use show::Show;
 use show::show_word;
 use table::Index;
 
 /// A word: the topmost symbols of a stack, top first.
 pub(crate) type Word<'a> = &'a [Symbol];
 
-/// A shared state or a symbol that a certificate does not have.
-pub(crate) const NOWHERE: u32 = u32::MAX;
-
 /// After how many rows the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
-
-/// A state at the start: a shared state, and for each thread its stack, top first, without the marker.
-pub(crate) type Start = (u32, Vec<Vec<Symbol>>);
-
-/// What the check of a lemma has to know of a model: its threads, and what they do.
-pub(crate) trait System: Show {
-    /// Whether a thread may have to wait for another one that must not be interrupted.
-    const TURNS: bool;
-
-    /// How many threads there are.
-    fn threads(&self) -> usize;
-    /// How many symbols a thread has, the marker included.
-    fn symbols(&self, thread: usize) -> u32;
-    /// How many shared states there are.
-    fn shared_states(&self) -> u32;
-    /// Whether a thread can be exchanged with another in every run of the model; if not, why.
-    fn alike(&self, thread: usize, leader: usize) -> Result<(), &'static str>;
-    /// The states at the start.
-    fn initial(&self) -> &[Start];
-    /// What a thread may do in a shared state with a symbol on top.
-    fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move>;
-    /// What a symbol becomes that comes to light, and the shared state with it.
-    fn revealed(&self, thread: usize, step: &Move, symbol: Symbol) -> Vec<(u32, Symbol)>;
-    /// Whether no other thread may move as long as a symbol is on top.
-    fn is_uninterrupted(&self, top: Symbol) -> bool;
-    /// What a symbol on top may become when one that sleeps on a condition is woken; none, if it does not sleep on it.
-    fn woken(&self, top: Symbol, condition: u32) -> Option<Vec<Symbol>>;
-    /// The threads that an action needs, in ascending order.
-    fn meeting(&self, action: u32) -> &[usize];
-    /// What a thread touches whose stack has some symbols, the top first, and may have some of the others; none, if nobody
-    /// can tell.
-    fn touched(&self, _stack: &[Symbol]) -> Option<Touched> {
-        None
-    }
-    /// What has no value yet in a shared state: who reads it gives it one.
-    fn unset(&self, _shared: u32) -> Things {
-        Things::default()
-    }
-    /// Whether to stop.
-    fn stop(&self) -> bool;
-}
-
-/// What a thread does.
-pub(crate) struct Move {
-    /// The shared state afterwards.
-    pub(crate) to: u32,
-    /// What becomes of its stack.
-    pub(crate) change: Change,
-    /// What becomes of other threads.
-    pub(crate) others: Option<Others>,
-    /// Which rule or result it is, as the system counts.
-    pub(crate) number: usize,
-}
-
-/// What becomes of a stack.
-pub(crate) enum Change {
-    /// Its top is removed.
-    Pop,
-    /// Its top is replaced by some symbols, the new top first; there is at least one.
-    Replace(Vec<Symbol>),
-    /// It is emptied.
-    Clear,
-}
-
-/// What becomes of other threads.
-pub(crate) enum Others {
-    /// Threads are started: for each of them the symbols with which it may begin.
-    Start(Vec<Vec<Symbol>>),
-    /// Those that sleep on a condition are woken: all of them, or one if there is one.
-    Wake(Woken),
-    /// Threads move together, as [`System::meeting`] says: each of them with a move that belongs to the same action.
-    Meet(u32),
-}
 
 /// A lemma that has been proved.
 pub(crate) struct Checked<'a> {
@@ -198,6 +121,7 @@ pub(crate) fn check_lemmas<'a>(system: &impl System, lemmas: &'a [Lemma]) -> Res
         if !lemma.explored.is_empty() && number + 1 < lemmas.len() {
             return Err(Rejected::new(place, "it is reduced, so that no other can rest on it"));
         }
+        system.begin();
         proved.push(check(system, lemma, &proved).map_err(|trouble| match trouble {
             Trouble::Wrong(reason) => Rejected::new(place, reason),
             Trouble::Stopped => Rejected::stopped(place),

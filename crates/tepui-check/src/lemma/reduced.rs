@@ -32,7 +32,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Change, Checked, Holders, Move, System};
+use super::{Checked, Holders};
+use crate::system::{Change, Move, System};
 
 /// Numbers of things that threads have in common, as the system counts them.
 #[derive(Clone, Default)]

@@ -3,7 +3,8 @@
 use tepui_cert::pushdown::{Explored, Lemma};
 use tepui_model::pushdown::Symbol;
 
-use super::{Groups, System};
+use super::Groups;
+use crate::system::System;
 
 /// Who must not be interrupted.
 pub(crate) enum Holders {

@@ -2,21 +2,9 @@
 
 use tepui_model::pushdown::Symbol;
 
-use super::{Checked, Move, Word};
-
-/// What things of a model are called.
-pub(crate) trait Show {
-    /// The name of a thread.
-    fn thread_name(&self, thread: usize) -> String;
-    /// A symbol, for people.
-    fn show_symbol(&self, thread: usize, symbol: Symbol) -> String;
-    /// A shared state, for people.
-    fn show_shared(&self, shared: u32) -> String;
-    /// A state at the start, for people.
-    fn show_initial(&self, number: usize) -> String;
-    /// What is done, for people.
-    fn show_move(&self, thread: usize, step: &Move) -> String;
-}
+use super::{Checked, Word};
+use crate::show::Show;
+use crate::system::Move;
 
 impl Checked<'_> {
     /// Says what is wrong with a step of a thread, as its leader takes it.

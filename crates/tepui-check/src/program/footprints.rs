@@ -21,9 +21,6 @@ use tepui_model::program::{Action, Condition, Element, Expression, Index, Place,
 
 use crate::lemma::{Footprint, Touched};
 
-/// From so many positions on, values of parameters are no longer told apart: a recursion may count.
-const MOST_POINTS: usize = 1 << 14;
-
 /// A position of a procedure, with the numbers of local variables that are known and never change.
 type Point = (usize, usize, Rc<[Option<i64>]>);
 
@@ -35,16 +32,11 @@ pub(super) struct Footprints<'p> {
     kept: &'p [usize],
     /// For each procedure and parameter whether it is never assigned.
     constant: Vec<Vec<bool>>,
-    /// For each procedure what happens at its calls when it returns.
-    returns: Vec<Footprint>,
-    /// Whether atomic sections have a beginning and an end instead of being blocks.
-    begins: bool,
     ever: RefCell<FxHashMap<Point, Rc<Footprint>>>,
 }
 
 impl<'p> Footprints<'p> {
     pub(super) fn new(program: &'p Program, kept: &'p [usize]) -> Self {
-        let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
         let constant = program.procedures.iter().map(|procedure| {
             let mut constant = vec![true; procedure.parameters];
             let mut assigned = |slot: Slot| {
@@ -62,17 +54,8 @@ impl<'p> Footprints<'p> {
             }
             constant
         });
-        let mut footprints = Self {
-            program,
-            runner: Runner::new(program),
-            kept,
-            constant: constant.collect(),
-            returns: Vec::new(),
-            begins: statements().any(|statement| statement.action == Action::AtomicBegin),
-            ever: RefCell::default(),
-        };
-        footprints.returns = (0..program.procedures.len()).map(|called| footprints.at_calls_of(called)).collect();
-        footprints
+        let (runner, constant) = (Runner::new(program), constant.collect());
+        Self { program, runner, kept, constant, ever: RefCell::default() }
     }
 
     /// What a thread touches, given the frame on top, if there is one, and all that it has and may have.
@@ -125,7 +108,7 @@ impl<'p> Footprints<'p> {
             if seen.insert(point.clone()) {
                 self.add_statement(&point, &mut found);
                 open.extend(self.after(&point));
-                open.extend(self.entered(&point, seen.len() < MOST_POINTS));
+                open.extend(self.entered(&point));
             }
         }
         let found = Rc::new(found);
@@ -133,26 +116,19 @@ impl<'p> Footprints<'p> {
         found
     }
 
-    /// What happens from a point on until the thread may be interrupted; nothing, if nobody can tell how far that is.
+    /// What happens from a point on until the thread may be interrupted; nothing, if that may be anything, since others are
+    /// called in an atomic section, or its end is not that of a block.
     fn next(&self, (procedure, position, known): &Point) -> Option<Footprint> {
         let first = (*procedure, self.runner.first_of(*procedure, *position), Rc::clone(known));
         let (mut found, mut seen, mut open) = (Footprint::default(), FxHashSet::default(), vec![first]);
         while let Some(point) = open.pop() {
-            if !seen.insert(point.clone()) {
-                continue;
-            }
+            seen.insert(point.clone());
             self.add_statement(&point, &mut found);
             let inside = self.runner.is_inside(point.0, point.1);
-            for entered in self.entered(&point, true).filter(|_| inside) {
-                found.add(&self.ever(entered));
-                if self.begins {
-                    return None;
-                }
-            }
-            if self.action(&point) == Some(&Action::AtomicBegin) {
+            if self.action(&point) == Some(&Action::AtomicBegin) || (inside && self.entered(&point).is_some()) {
                 return None;
             }
-            let goes_on = |next: &Point| inside && self.runner.is_inside(next.0, next.1);
+            let goes_on = |next: &Point| inside && self.runner.is_inside(next.0, next.1) && !seen.contains(next);
             open.extend(self.after(&point).filter(goes_on));
         }
         Some(found)
@@ -169,21 +145,12 @@ impl<'p> Footprints<'p> {
         next.map(move |position| (procedure, position, Rc::clone(&known)))
     }
 
-    /// Where the procedure begins that is called or that a new thread runs; with what is known of its parameters, if that is
-    /// wanted.
-    fn entered(&self, point: &Point, told: bool) -> impl Iterator<Item = Point> {
-        let entered = match self.action(point) {
-            Some(Action::Call { procedure, arguments, .. } | Action::Start { procedure, arguments, .. }) => {
-                let value = |(constant, argument): (&bool, &Expression)| {
-                    let (low, high) = self.interval(point, argument);
-                    (*constant && told && low == high).then_some(low)
-                };
-                let known = self.constant[*procedure].iter().zip(arguments).map(value).collect();
-                Some((*procedure, self.runner.entry(*procedure), known))
-            }
-            _ => None,
+    /// Where the procedure begins that is called or that a new thread runs.
+    fn entered(&self, point: &Point) -> Option<Point> {
+        let (Action::Call { procedure, .. } | Action::Start { procedure, .. }) = self.action(point)? else {
+            return None;
         };
-        entered.into_iter()
+        Some((*procedure, self.runner.entry(*procedure), Rc::from([])))
     }
 
     fn interval(&self, (procedure, _, known): &Point, expression: &Expression) -> (i64, i64) {
@@ -221,29 +188,23 @@ impl<'p> Footprints<'p> {
         }
     }
 
+    /// Adds what happens when a procedure returns, whoever has called it, or its thread ends.
     fn add_return(&self, procedure: usize, found: &mut Footprint) {
         found.reads.insert(self.places());
-        self.returns.get(procedure).into_iter().for_each(|returns| found.add(returns));
-    }
-
-    /// What happens when a procedure returns, whoever has called it.
-    fn at_calls_of(&self, called: usize) -> Footprint {
-        let mut found = Footprint::default();
-        for (number, procedure) in self.program.procedures.iter().enumerate() {
-            for statement in &procedure.statements {
-                if let Action::Call { targets, procedure: to, .. } = &statement.action
-                    && *to == called
+        for (number, caller) in self.program.procedures.iter().enumerate() {
+            for statement in &caller.statements {
+                if let Action::Call { targets, procedure: called, .. } = &statement.action
+                    && *called == procedure
                 {
                     let point = (number, 0, Rc::from([]));
+                    caller.enforced.iter().for_each(|condition| self.add_reads(&point, condition, found));
                     for target in targets {
-                        target.indices(&mut |index| self.add_reads(&point, index, &mut found));
-                        self.add_write(&point, target, &mut found);
+                        target.indices(&mut |index| self.add_reads(&point, index, found));
+                        self.add_write(&point, target, found);
                     }
-                    procedure.enforced.iter().for_each(|condition| self.add_reads(&point, condition, &mut found));
                 }
             }
         }
-        found
     }
 
     fn add_reads(&self, point: &Point, expression: &Expression, found: &mut Footprint) {

@@ -28,6 +28,7 @@ mod avoids;
 mod footprints;
 mod passing;
 mod replay;
+mod rows;
 mod show;
 mod start;
 mod system;
@@ -71,7 +72,7 @@ pub fn check(
     };
     if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
         let rows = regular::check(&system, regular)?;
-        judged(avoids::rows_avoid(&system, &rows, properties))?;
+        judged(rows::avoid(&system, &rows, properties))?;
         let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
         let accepted = Accepted::Regular { properties: names(), rows: regular.rows.len(), languages };
         return Ok(system.proof(accepted));

@@ -18,10 +18,10 @@ use tepui_model::program::{Action, Expression, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
 use super::tables::Tables;
-use crate::lemma::NOWHERE;
+use crate::system::NOWHERE;
 
-/// The most variables without a known value that are tried at once.
-const MOST_UNKNOWN: usize = 16;
+/// The most ways to give values to variables without a known one that are tried at once.
+const MOST_WAYS: usize = 1 << 16;
 
 /// What is asked for, as far as frames must not be passed because of it.
 pub(super) struct Watched {
@@ -165,9 +165,6 @@ impl Passing<'_> {
 
     /// A point with every value of some variables; nothing, if that would be too many points.
     pub(super) fn known(&self, shared: &[Value], frame: &Frame, slots: &[Slot]) -> Option<Vec<Point>> {
-        if slots.len() > MOST_UNKNOWN {
-            return None;
-        }
         let mut points = vec![(shared.to_vec(), frame.clone())];
         for &slot in slots {
             let values = self.runner.program().values(self.runner.program().variable(frame.procedure, slot).kind);
@@ -182,8 +179,8 @@ impl Passing<'_> {
                     (shared, frame)
                 })
             };
-            points = points.iter().flat_map(with).collect();
-            if self.tables.is_stopped() {
+            points = points.iter().flat_map(with).take(MOST_WAYS + 1).collect();
+            if points.len() > MOST_WAYS || self.tables.is_stopped() {
                 return None;
             }
         }
@@ -229,36 +226,9 @@ impl Passing<'_> {
     }
 }
 
-/// Whether a statement stays in its procedure and concerns no other thread.
+/// Whether a statement may be passed in an atomic section, if all that it does is to go on in its procedure.
 fn stays(action: &Action) -> bool {
-    match action {
-        Action::Skip
-        | Action::Goto(_)
-        | Action::Assign { .. }
-        | Action::Assume(_)
-        | Action::Wait(_)
-        | Action::Assert(_)
-        | Action::If(..)
-        | Action::While(..)
-        | Action::AtomicBegin
-        | Action::AtomicEnd
-        | Action::For(..)
-        | Action::Next(..)
-        | Action::Lock(_)
-        | Action::Unlock(_)
-        | Action::Acquire(_)
-        | Action::Dead(_) => true,
-        Action::Atomic(_)
-        | Action::Call { .. }
-        | Action::Return(_)
-        | Action::Start { .. }
-        | Action::StartAt(_)
-        | Action::EndThread
-        | Action::Sleep
-        | Action::SleepOn(..)
-        | Action::Broadcast
-        | Action::Wake { .. } => false,
-    }
+    !matches!(action, Action::Atomic(_) | Action::Sleep | Action::SleepOn(..))
 }
 
 /// Whether a statement reads and writes local variables only and has a result for each of their values.

@@ -5,7 +5,8 @@ use tepui_model::program::step::Value;
 use tepui_model::pushdown::Symbol;
 
 use super::system::{Done, Interpreted};
-use crate::lemma::{Move, Show};
+use crate::show::Show;
+use crate::system::Move;
 
 impl Show for Interpreted<'_> {
     fn thread_name(&self, thread: usize) -> String {

@@ -7,19 +7,22 @@
 //! Then the threads that have not ended take places, in the order in which they were started.
 
 use tepui_model::program::Action;
-use tepui_model::program::run::State;
-use tepui_model::program::step::{Frame, Stage};
+use tepui_model::program::step::{Effect, Frame, Stage, Value};
 use tepui_model::pushdown::Symbol;
 
 use super::passing::{Lost, Passing, follow, reads_locals_only};
-use crate::lemma::{NOWHERE, Start};
+use crate::system::{NOWHERE, Start};
+
+/// The shared values, `main` if it has not ended, and the threads that it has started.
+type Begun = (Vec<Value>, Option<Frame>, Vec<Frame>);
 
 /// The states at the start, each with the symbols of its threads; or why there are none.
 pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>, String> {
     let mut found = Vec::new();
-    for state in passing.runner.initial_keeping(passing.tables) {
-        for state in begun(passing, state)? {
-            found.extend(placed(passing, &state, places)?);
+    let (shared, frames) = passing.runner.start(passing.tables);
+    for main in frames {
+        for state in begun(passing, (shared.clone(), Some(main), Vec::new()))? {
+            found.extend(placed(passing, state, places)?);
         }
         if passing.tables.is_stopped() {
             break;
@@ -31,13 +34,13 @@ pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>
 }
 
 /// The states in which `main` has run on to a frame that is listed, or to its end.
-fn begun(passing: &Passing<'_>, state: State) -> Result<Vec<State>, String> {
-    let rests = |state: &State| {
-        state.threads[0].iter().for_each(|main| passing.tables.visit(main));
-        state.threads[0].last().is_none_or(|main| passing.tables.symbol(main).is_some())
+fn begun(passing: &Passing<'_>, state: Begun) -> Result<Vec<Begun>, String> {
+    let rests = |(_, main, _): &Begun| {
+        main.iter().for_each(|main| passing.tables.visit(main));
+        main.as_ref().is_none_or(|main| passing.tables.symbol(main).is_some())
     };
     // While `main` is alone nobody waits for it, whatever it does without end.
-    let may_go_on = |state: &State| state.threads.len() == 1;
+    let may_go_on = |(_, _, started): &Begun| started.is_empty();
     let stopped = || passing.tables.is_stopped();
     follow(state, rests, |state| passed(passing, state), may_go_on, stopped).map_err(|lost| match lost {
         Lost::Seen => "at the start: `main` passes what others may see".to_owned(),
@@ -46,22 +49,28 @@ fn begun(passing: &Passing<'_>, state: State) -> Result<Vec<State>, String> {
 }
 
 /// What a step of `main` leads to that may be passed at the start.
-fn passed(passing: &Passing<'_>, state: &State) -> Option<Vec<State>> {
-    let [main] = state.threads[0].as_slice() else { return None };
+fn passed(passing: &Passing<'_>, (shared, main, before): &Begun) -> Option<Vec<Begun>> {
+    let main = main.as_ref()?;
     let runner = passing.runner;
     let action = runner.action(main.procedure, runner.first_of(main.procedure, main.position));
-    let alone = state.threads.len() == 1;
     let fits = match action {
         _ if main.stage != Stage::Running || passing.watched.watches(runner, main) => false,
         Some(Action::Call { .. }) => false,
-        _ if alone => !(passing.watched.deadlock && passing.may_block(&state.shared, main)),
+        _ if before.is_empty() => !(passing.watched.deadlock && passing.may_block(shared, main)),
         None => unhindered(passing, main),
         Some(Action::Return(_) | Action::EndThread) => unhindered(passing, main),
         Some(Action::Start { arguments, .. }) => unhindered(passing, main) && arguments.iter().all(reads_locals_only),
         Some(action) => !runner.is_uninterrupted(main) && passing.is_unseen(main, action),
     };
-    let steps = fits.then(|| runner.steps_keeping(state, 0, passing.tables))?;
-    steps.into_iter().map(|step| step.failed.is_none().then_some(step.after)).collect()
+    let steps = fits.then(|| runner.steps(shared, main, passing.tables))?;
+    let next = |(shared, effect): (Vec<Value>, Effect)| match effect {
+        // Nobody sleeps as long as `main` is alone.
+        Effect::Become(main) | Effect::Wake(main, _) => Some((shared, Some(main), before.clone())),
+        Effect::Start { next, started } => Some((shared, Some(next), [before.clone(), started].concat())),
+        Effect::End => Some((shared, None, before.clone())),
+        Effect::Call { .. } | Effect::Return(_) | Effect::Fail(_) => None,
+    };
+    steps.into_iter().map(next).collect()
 }
 
 /// Whether nothing keeps a thread from a step, and others need not wait for it.
@@ -72,12 +81,10 @@ fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
 }
 
 /// The threads that have not ended, each in a place of its own and run on.
-fn placed(passing: &Passing<'_>, state: &State, places: usize) -> Result<Vec<Start>, String> {
-    let shared = passing.tables.shared_number(&state.shared);
-    let mut rows = vec![(shared, Vec::new())];
-    for thread in &state.threads {
-        let Some(frame) = thread.last() else { continue };
-        let results = passing.run_on(state.shared.clone(), frame.clone());
+fn placed(passing: &Passing<'_>, (shared, main, started): Begun, places: usize) -> Result<Vec<Start>, String> {
+    let mut rows = vec![(passing.tables.shared_number(&shared), Vec::new())];
+    for frame in main.into_iter().chain(started) {
+        let results = passing.run_on(shared.clone(), frame);
         let extended = |(shared, stacks): &Start| {
             let (shared, stacks) = (*shared, stacks.clone());
             results.iter().map(move |&(_, symbol)| {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::Certificate;
 use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
-use tepui_model::program::{Program, Property};
+use tepui_model::program::{Goal, Program, Property};
 use tepui_model::pushdown::Symbol;
 
 use super::Proof;
@@ -17,7 +17,8 @@ use super::footprints::Footprints;
 use super::passing::{Passing, Watched};
 use super::start;
 use super::tables::Tables;
-use crate::lemma::{Change, Move, NOWHERE, Others, Start, System, Things, Touched};
+use crate::lemma::{Things, Touched};
+use crate::system::{Change, Move, NOWHERE, Others, Start, System};
 use crate::{Accepted, Rejected};
 
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
@@ -40,6 +41,8 @@ pub(super) struct Interpreted<'a> {
     pub(super) done: RefCell<Vec<Done>>,
     /// What frames that wait make of results.
     revealed: RefCell<Revealed>,
+    /// What was seen to fail: a shared state and a symbol on top for each.
+    pub(super) failed: RefCell<FxHashMap<Goal, (u32, Symbol)>>,
     footprints: Footprints<'a>,
 }
 
@@ -63,6 +66,7 @@ impl<'a> Interpreted<'a> {
             uninterrupted,
             done: RefCell::default(),
             revealed: RefCell::default(),
+            failed: RefCell::default(),
             footprints: Footprints::new(program, &certificate.kept.shared),
         };
         let places = system.tables.places();
@@ -126,6 +130,11 @@ impl System for Interpreted<'_> {
         &self.initial
     }
 
+    fn begin(&self) {
+        self.failed.borrow_mut().clear();
+        self.revealed.borrow_mut().clear();
+    }
+
     fn moves(&self, _: usize, shared: u32, top: Symbol) -> Vec<Move> {
         let (Some(values), Some(frame)) = (self.tables.shared(shared), self.tables.frame(top)) else {
             return Vec::new();
@@ -168,7 +177,11 @@ impl System for Interpreted<'_> {
                     let points = passing.run_on(values, next);
                     self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake(woken)));
                 }
-                Effect::Fail(_) => continue,
+                Effect::Fail(failure) => {
+                    let at = (frame.procedure, self.runner.first_of(frame.procedure, frame.position));
+                    self.failed.borrow_mut().insert(failure.at(at), (shared, top));
+                    continue;
+                }
             }
             self.done.borrow_mut().push(done);
         }
@@ -187,9 +200,16 @@ impl System for Interpreted<'_> {
         }
         let passing = self.passing();
         let resumed = self.runner.resume(values, waiting, results, &self.tables);
-        // What fails changes nothing.
-        let resumed = resumed.into_iter().flatten();
-        let mut found: Vec<_> = resumed.flat_map(|(values, frame)| passing.run_on(values, frame)).collect();
+        let mut found = Vec::new();
+        for stored in resumed {
+            match stored {
+                Ok((values, frame)) => found.extend(passing.run_on(values, frame)),
+                Err(failure) => {
+                    let (at, top) = ((waiting.procedure, waiting.position), done[step.number].top);
+                    self.failed.borrow_mut().insert(failure.at(at), (self.tables.shared_number(values), top));
+                }
+            }
+        }
         found.sort_unstable();
         found.dedup();
         self.revealed.borrow_mut().insert(key, found.clone().into());

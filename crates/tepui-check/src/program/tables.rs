@@ -8,7 +8,7 @@ use tepui_model::program::step::{Frame, Keep, Runner, Stage, Value};
 use tepui_model::program::{Program, Slot, Variable};
 use tepui_model::pushdown::Symbol;
 
-use crate::lemma::NOWHERE;
+use crate::system::NOWHERE;
 
 /// After how many results the caller is asked whether to stop.
 const LOOK_EVERY: u32 = 1_024;

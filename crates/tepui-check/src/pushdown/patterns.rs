@@ -3,8 +3,9 @@
 use tepui_model::pushdown::{Pattern, Property, Shared, Symbol};
 
 use super::system::Rules;
-use crate::lemma::{Checked, Groups, System as _};
+use crate::lemma::{Checked, Groups};
 use crate::regular;
+use crate::system::System as _;
 
 /// After how many views the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;

@@ -3,7 +3,8 @@
 use tepui_model::pushdown::{Shared, Symbol};
 
 use super::system::Rules;
-use crate::lemma::{Move, NOWHERE, Show};
+use crate::show::Show;
+use crate::system::{Move, NOWHERE};
 
 impl Show for Rules<'_> {
     fn thread_name(&self, thread: usize) -> String {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
-use crate::lemma::{Change, Move, Start, System};
+use crate::system::{Change, Move, Start, System};
 
 pub(super) struct Rules<'m> {
     pub(super) model: &'m Model,

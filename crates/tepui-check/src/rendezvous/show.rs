@@ -3,7 +3,8 @@
 use tepui_model::rendezvous::Symbol;
 
 use super::views::Meeting;
-use crate::lemma::{Move, Show};
+use crate::show::Show;
+use crate::system::Move;
 
 impl Show for Meeting<'_> {
     fn thread_name(&self, thread: usize) -> String {

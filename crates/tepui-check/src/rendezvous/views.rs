@@ -12,7 +12,8 @@ use tepui_cert::rendezvous::{Frame, Views};
 use tepui_model::rendezvous::{Control, Model, Observers, Property, Symbol};
 
 use super::{LOOK_EVERY, Why, refused};
-use crate::lemma::{Change, Checked, Move, NOWHERE, Others, Start, System, check_lemmas};
+use crate::lemma::{Checked, check_lemmas};
+use crate::system::{Change, Move, NOWHERE, Others, Start, System};
 use crate::{Accepted, Rejected, pushdown};
 
 /// Decides whether views prove every property of a model.

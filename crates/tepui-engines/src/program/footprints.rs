@@ -20,9 +20,6 @@ use super::variables::Variables;
 use crate::components::components;
 use crate::interner::Interner;
 
-/// From so many contexts on, values of parameters are no longer told apart.
-const MOST_CONTEXTS: usize = 1_024;
-
 /// The numbers of parameters that never change.
 type Known = Vec<Option<i64>>;
 
@@ -55,13 +52,13 @@ impl Footprint {
 
     /// Whether one of two writes what the other touches. To read a thing that has no value yet is to write it.
     pub(super) fn collides(&self, other: &Self, unset: &[u64]) -> bool {
-        let own = self.reads.iter().zip(&self.writes);
-        let their = other.reads.iter().zip(&other.writes);
-        let collides = |((own, their), unset): (((&u64, &u64), (&u64, &u64)), u64)| {
-            let (writes, their_writes) = (own.1 | own.0 & unset, their.1 | their.0 & unset);
-            writes & (their.0 | their.1) | their_writes & (own.0 | own.1) != 0
-        };
-        own.zip(their).zip(unset.iter().copied().chain(std::iter::repeat(0))).any(collides)
+        (0..self.reads.len()).any(|word| {
+            let unset = unset.get(word).copied().unwrap_or(0);
+            let [(reads, writes), (their_reads, their_writes)] =
+                [self, other].map(|footprint| (footprint.reads[word], footprint.writes[word]));
+            (writes | reads & unset) & (their_reads | their_writes) != 0
+                || (their_writes | their_reads & unset) & (reads | writes) != 0
+        })
     }
 }
 
@@ -101,8 +98,6 @@ pub(super) struct Footprints {
     constant: Vec<Vec<bool>>,
     /// For each procedure the calls of it: procedures and positions.
     calls: Vec<Vec<(usize, usize)>>,
-    /// Whether atomic sections have a beginning and an end instead of being blocks.
-    begins: bool,
     contexts: FxHashMap<(usize, Known), Positions>,
     pool: Interner<Footprint>,
 }
@@ -111,29 +106,17 @@ impl Footprints {
     /// No contexts yet.
     pub(super) fn new(program: &Arc<Program>, kept: Variables) -> Self {
         let mut calls = vec![Vec::new(); program.procedures.len()];
-        let mut begins = false;
         for (number, procedure) in program.procedures.iter().enumerate() {
             for (position, statement) in procedure.statements.iter().enumerate() {
-                match &statement.action {
-                    Action::Call { procedure: called, .. } => calls[*called].push((number, position)),
-                    Action::AtomicBegin => begins = true,
-                    _ => {}
+                if let Action::Call { procedure: called, .. } = &statement.action {
+                    calls[*called].push((number, position));
                 }
             }
         }
         let flows = program.procedures.iter().map(Flow::of).collect();
         let constant = (0..program.procedures.len()).map(|number| constant(program, number)).collect();
         let program = Arc::clone(program);
-        Self {
-            program,
-            flows,
-            kept,
-            constant,
-            calls,
-            begins,
-            contexts: FxHashMap::default(),
-            pool: Interner::default(),
-        }
+        Self { program, flows, kept, constant, calls, contexts: FxHashMap::default(), pool: Interner::default() }
     }
 
     /// Shared variables come first, then the places, then the conditions.
@@ -203,7 +186,7 @@ impl Footprints {
 
     /// A context for a procedure and values, which is worked out if it is new.
     fn context(&mut self, procedure: usize, known: Known) -> (usize, Known) {
-        let context = self.limited(procedure, known, 0);
+        let context = (procedure, known);
         if self.contexts.contains_key(&context) {
             return context;
         }
@@ -216,7 +199,7 @@ impl Footprints {
             let (procedure, known) = new[number].clone();
             starts.insert(new[number].clone(), points.len());
             for position in 0..=self.program.procedures[procedure].statements.len() {
-                let entered = self.entered(procedure, position, &known, new.len());
+                let entered = self.entered(procedure, position);
                 new.extend(entered.iter().filter(|entered| !self.contexts.contains_key(*entered)).cloned());
                 new.dedup();
                 own.push(self.statement(procedure, position, &known));
@@ -255,14 +238,6 @@ impl Footprints {
         context
     }
 
-    /// A context, without values where there are too many already.
-    fn limited(&self, procedure: usize, known: Known, more: usize) -> (usize, Known) {
-        match self.contexts.len() + more < MOST_CONTEXTS {
-            true => (procedure, known),
-            false => (procedure, vec![None; known.len()]),
-        }
-    }
-
     fn entry(&self, procedure: usize) -> usize {
         let called = &self.program.procedures[procedure];
         called.body.first().copied().unwrap_or(called.statements.len())
@@ -272,18 +247,14 @@ impl Footprints {
         self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action)
     }
 
-    /// The context of the procedure that a statement calls or starts.
-    fn entered(&self, procedure: usize, position: usize, known: &Known, more: usize) -> Option<(usize, Known)> {
-        let (Action::Call { procedure: to, arguments, .. } | Action::Start { procedure: to, arguments, .. }) =
+    /// The context of the procedure that a statement calls or starts; nothing is known of its parameters.
+    fn entered(&self, procedure: usize, position: usize) -> Option<(usize, Known)> {
+        let (Action::Call { procedure: to, .. } | Action::Start { procedure: to, .. }) =
             self.action(procedure, position)?
         else {
             return None;
         };
-        let value = |(constant, argument): (&bool, &Expression)| {
-            let (low, high) = self.interval(procedure, known, argument);
-            (*constant && low == high).then_some(low)
-        };
-        Some(self.limited(*to, self.constant[*to].iter().zip(arguments).map(value).collect(), more))
+        Some((*to, Vec::new()))
     }
 
     fn interval(&self, procedure: usize, known: &Known, expression: &Expression) -> (i64, i64) {
@@ -311,9 +282,8 @@ impl Footprints {
                 return Next::Ever;
             }
             if is_inside(position) {
-                if let Some(entered) = self.entered(*procedure, position, known, 0) {
-                    let Some(called) = self.contexts.get(&entered).filter(|_| !self.begins) else { return Next::Ever };
-                    found.add(self.get(called.ever[self.entry(entered.0)]));
+                if self.entered(*procedure, position).is_some() {
+                    return Next::Ever;
                 }
                 let after = self.flows[*procedure].successors(&self.program.procedures[*procedure], position);
                 open.extend(after.into_iter().filter(|&next| is_inside(next)));

@@ -66,16 +66,16 @@ pub fn lemma(
     let largest = [most].into_iter().chain(Threads::all(threads).map(count));
     let widths: Vec<_> = largest.map(|number| 32 - number.leading_zeros()).collect();
     let (views, explored) = match explored {
-        None => (sorted_rows(views, &widths, |row| sorted(symmetry, row, &renumber), workers, budget)?, Vec::new()),
+        None => {
+            let canonical = |row: &mut [u32]| {
+                renumber(row);
+                symmetry.canonicalise(row);
+            };
+            (sorted_rows(views, &widths, canonical, workers, budget)?, Vec::new())
+        }
         Some(explored) => reduced_rows(&views, &explored, symmetry, renumber, budget)?,
     };
     Ok(Lemma { depth: words.depth() as u32, threads: parts, views, explored })
-}
-
-/// A row, renumbered and in canonical order.
-fn sorted(symmetry: &Symmetry, row: &mut [u32], renumber: impl Fn(&mut [u32])) {
-    renumber(row);
-    symmetry.canonicalise(row);
 }
 
 /// The renumbered rows in ascending order, and which threads were explored at them. If rows become equal, what was

@@ -8,6 +8,9 @@ use super::{Action, Expression, Index, Kind, Operator, Place, Program, Slot};
 /// The lowest and the highest value.
 pub type Interval = (i64, i64);
 
+/// The numbers of local variables that are known.
+type Given<'g> = dyn Fn(usize) -> Option<i64> + 'g;
+
 impl Program {
     /// The numbers that a kind has.
     pub fn range(&self, kind: Kind) -> Interval {
@@ -20,12 +23,7 @@ impl Program {
     }
 
     /// The same where numbers of some local variables are known.
-    pub fn interval_given(
-        &self,
-        procedure: usize,
-        expression: &Expression,
-        given: &dyn Fn(usize) -> Option<i64>,
-    ) -> Interval {
+    pub fn interval_given(&self, procedure: usize, expression: &Expression, given: &Given<'_>) -> Interval {
         let of = |expression: &Expression| self.interval_given(procedure, expression, given);
         match expression {
             Expression::Value(code, kind) => {

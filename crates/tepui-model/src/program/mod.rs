@@ -11,15 +11,20 @@
 //!
 //! [`step`] says what one thread does, [`run`] what a program does.
 
+mod around;
 mod data;
+mod declared;
 mod digest;
 pub mod flow;
 mod intervals;
+mod names;
 mod property;
+mod replay;
 pub mod run;
 pub mod step;
 
-pub use data::{Condition, Conditions, Declared, Dimension, Element, Index, Place, Record, Shape};
+pub use data::{Condition, Element, Index, Place};
+pub use declared::{Conditions, Declared, Dimension, Record, Shape};
 pub use intervals::Interval;
 pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
 
@@ -380,15 +385,6 @@ impl Program {
             Kind::Bool => 2,
             Kind::Enumeration(number) => self.enumerations[number].values.len() as u32,
             Kind::Range(low, high) => high.abs_diff(low).saturating_add(1),
-        }
-    }
-
-    /// The name of the value with a code.
-    pub fn value_name(&self, kind: Kind, value: u32) -> String {
-        match kind {
-            Kind::Bool => value.to_string(),
-            Kind::Enumeration(number) => self.enumerations[number].values[value as usize].clone(),
-            Kind::Range(low, _) => (i64::from(low) + i64::from(value)).to_string(),
         }
     }
 

@@ -6,8 +6,8 @@
 //!
 //! [`step`]: super::step
 
+use super::Goal;
 use super::step::{Effect, Frame, Keep, KeepAll, Runner, Stage, Stored, Value, Woken};
-use super::{Action, Goal, Kind, Program, Slot};
 
 /// A state: everything that the future depends on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,11 +33,6 @@ pub struct Step {
 }
 
 impl State {
-    /// The thread that no other may interrupt.
-    pub fn uninterrupted(&self, runner: &Runner<'_>) -> Option<usize> {
-        self.threads.iter().position(|thread| thread.last().is_some_and(|top| runner.is_uninterrupted(top)))
-    }
-
     /// Whether a thread may take a step, as far as others are concerned.
     pub(crate) fn has_turn(&self, runner: &Runner<'_>, thread: usize) -> bool {
         let holds = |(_, other): &(usize, &Thread)| other.last().is_some_and(|top| runner.is_uninterrupted(top));
@@ -53,18 +48,7 @@ impl Runner<'_> {
 
     /// The same, where some values may be left open.
     pub fn initial_keeping(&self, keep: &dyn Keep) -> Vec<State> {
-        let program: &Program = self.program();
-        let Some(main) = program.procedures.get(program.main) else { return Vec::new() };
-        let position = main.body.first().copied().unwrap_or(main.statements.len());
-        let shared = program.shared.iter().enumerate().map(|(number, variable)| {
-            let slot = Slot::Shared(number);
-            match variable.init {
-                Some(value) => keep.stored(program.main, position, slot, vec![value])[0],
-                None => keep.unset(program.main, position, slot),
-            }
-        });
-        let shared: Vec<_> = shared.collect();
-        let frames = self.first_frames(program.main, &[], keep);
+        let (shared, frames) = self.start(keep);
         frames.into_iter().map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]] }).collect()
     }
 
@@ -132,72 +116,6 @@ impl Runner<'_> {
             Effect::Fail(failure) => return vec![(Some(failure.at(at)), state.clone())],
         }
         vec![(None, after)]
-    }
-
-    /// The labels, of those that must not be reached, at which a thread stands.
-    pub fn reached(&self, state: &State) -> Vec<usize> {
-        let tops = || state.threads.iter().filter_map(|thread| thread.last());
-        let stands = |label: &usize| tops().any(|top| self.stands_at_label(top, *label));
-        (0..self.program().unreachable.len()).filter(stands).collect()
-    }
-
-    /// Whether a frame stands at one of the labels that must not be reached.
-    pub(crate) fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
-        let target = &self.program().unreachable[label];
-        frame.procedure == target.procedure
-            && self.stands_at(frame.procedure, frame.position).contains(&target.position)
-    }
-
-    /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same
-    /// for all threads. Those are given to it.
-    pub fn stuck(&self, state: &State) -> Option<State> {
-        if state.threads.iter().all(Vec::is_empty) {
-            return None;
-        }
-        let unset = (0..state.threads.len()).find_map(|thread| self.decisive(state, thread));
-        let Some((owner, slot, kind)) = unset else {
-            let stuck = (0..state.threads.len()).all(|thread| self.steps_of(state, thread).is_empty());
-            return stuck.then(|| state.clone());
-        };
-        (0..self.program().values(kind)).find_map(|value| {
-            let mut given = state.clone();
-            match slot {
-                Slot::Shared(number) => given.shared[number] = Value::Known(value),
-                Slot::Local(number) => given.threads[owner.0][owner.1].locals[number] = Value::Known(value),
-            }
-            self.stuck(&given)
-        })
-    }
-
-    /// A variable without a value on which it may depend whether a thread is blocked, with the frame that it belongs to.
-    fn decisive(&self, state: &State, thread: usize) -> Option<((usize, usize), Slot, Kind)> {
-        let stack = &state.threads[thread];
-        let top = stack.last()?;
-        let program = self.program();
-        let action = self.action(top.procedure, self.first_of(top.procedure, top.position));
-        // What is mentioned in the frame on top, in one that it may return to, and in one that it may call.
-        let mut mentioned: Vec<(usize, Slot)> = Vec::new();
-        let own = stack.len() - 1;
-        action.into_iter().for_each(|action| action.slots(&mut |slot| mentioned.push((own, slot))));
-        for depth in (0..stack.len()).rev().take(2) {
-            let enforced = &program.procedures[stack[depth].procedure].enforced;
-            enforced.iter().for_each(|condition| condition.slots(&mut |slot| mentioned.push((depth, slot))));
-        }
-        if let Some(Action::Call { procedure, .. }) = action {
-            let shared = |slot: Slot| matches!(slot, Slot::Shared(_));
-            let enforced = program.procedures[*procedure].enforced.iter();
-            enforced.for_each(|condition| {
-                condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot))));
-            });
-        }
-        mentioned.into_iter().find_map(|(depth, slot)| {
-            let value = match slot {
-                Slot::Shared(number) => state.shared[number],
-                Slot::Local(number) => stack[depth].locals[number],
-            };
-            let kind = program.variable(stack[depth].procedure, slot).kind;
-            (value == Value::Unset).then_some(((thread, depth), slot, kind))
-        })
     }
 }
 

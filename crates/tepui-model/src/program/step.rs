@@ -291,6 +291,19 @@ impl<'p> Runner<'p> {
         frames
     }
 
+    /// The values of the shared variables at the start, and the frames with which `main` may begin.
+    pub fn start(&self, keep: &dyn Keep) -> (Vec<Value>, Vec<Frame>) {
+        let (main, position) = (self.program.main, self.entry(self.program.main));
+        let shared = self.program.shared.iter().enumerate().map(|(number, variable)| {
+            let slot = Slot::Shared(number);
+            match variable.init {
+                Some(value) => keep.stored(main, position, slot, vec![value])[0],
+                None => keep.unset(main, position, slot),
+            }
+        });
+        (shared.collect(), self.first_frames(main, &[], keep))
+    }
+
     /// The position at which a procedure begins.
     pub fn entry(&self, procedure: usize) -> usize {
         let called = &self.program.procedures[procedure];
@@ -399,7 +412,7 @@ impl<'p> Runner<'p> {
         let step = Step { runner: self, shared, frame: &next, keep };
         let values: Vec<_> =
             results.values.iter().map(|numbers| Values { numbers: numbers.clone(), outside: false }).collect();
-        step.store(targets, &values, position, &mut |stored| match stored {
+        step.store((targets, &values), None, position, &mut |stored| match stored {
             Ok((shared, frame)) => {
                 for (shared, mut frame) in self.enforcing(shared, frame) {
                     keep.forget(&mut frame);

@@ -5,6 +5,12 @@ use super::values::{product, put};
 use super::{Effect, Failure, Frame, Keep, Reading, Results, Runner, Stage, Stored, Value, Woken};
 use crate::program::{Action, Block, Expression, Kind, Place, Slot};
 
+/// Is told what a step leads to.
+type Tell<'t> = dyn FnMut(Vec<Value>, Effect) + 't;
+
+/// Is told what storing values leads to.
+type Store<'t> = dyn FnMut(Stored) + 't;
+
 /// One step of a frame.
 pub(super) struct Step<'s, 'p> {
     pub(super) runner: &'s Runner<'p>,
@@ -92,7 +98,7 @@ impl Step<'_, '_> {
         Frame { position, ..self.frame.clone() }
     }
 
-    pub(super) fn execute(&self, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
+    pub(super) fn execute(&self, found: &mut Tell<'_>) -> Reading<()> {
         let (runner, procedure) = (self.runner, self.frame.procedure);
         let position = runner.first_of(procedure, self.frame.position);
         let next = runner.following(procedure, position);
@@ -100,12 +106,12 @@ impl Step<'_, '_> {
             self.leave(Vec::new(), found);
             return Ok(());
         };
-        let go = |may: bool, to: usize, found: &mut dyn FnMut(Vec<Value>, Effect)| {
+        let go = |may: bool, to: usize, found: &mut Tell<'_>| {
             if may {
                 found(self.shared.to_vec(), Effect::Become(self.at(to)));
             }
         };
-        let fail = |fails: bool, failure: Failure, found: &mut dyn FnMut(Vec<Value>, Effect)| {
+        let fail = |fails: bool, failure: Failure, found: &mut Tell<'_>| {
             if fails {
                 found(self.shared.to_vec(), Effect::Fail(failure));
             }
@@ -150,12 +156,12 @@ impl Step<'_, '_> {
                 };
                 let targets: Vec<_> = slots.iter().map(|&slot| Place::Variable(slot)).collect();
                 let values: Vec<_> = slots.iter().map(any).collect();
-                self.store(&targets, &values, next, &mut |stored| self.tell(stored, found))?;
+                self.store((&targets, &values), None, next, &mut |stored| self.tell(stored, found))?;
             }
             Action::Lock(place) => self.take(place, |number| number == 0, 1, next, found)?,
             Action::Unlock(place) => {
                 let free = [Values::one(0)];
-                self.store(std::slice::from_ref(place), &free, next, &mut |stored| self.tell(stored, found))?;
+                self.store((std::slice::from_ref(place), &free), None, next, &mut |stored| self.tell(stored, found))?;
             }
             Action::Acquire(place) => self.take(place, |number| number > 0, -1, next, found)?,
             Action::AtomicBegin | Action::AtomicEnd => {
@@ -192,7 +198,7 @@ impl Step<'_, '_> {
                 fail(outside, Failure::Index, found);
                 for condition in conditions {
                     let (targets, free) = (std::slice::from_ref(lock), [Values::one(0)]);
-                    self.store(targets, &free, next, &mut |stored| {
+                    self.store((targets, &free), None, next, &mut |stored| {
                         let asleep = |frame: Frame| Frame { stage: Stage::Asleep(condition), ..frame };
                         self.tell(stored.map(|(shared, frame)| (shared, asleep(frame))), found);
                     })?;
@@ -213,7 +219,7 @@ impl Step<'_, '_> {
     }
 
     /// What storing leads to, as an effect.
-    fn tell(&self, stored: Stored, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+    fn tell(&self, stored: Stored, found: &mut Tell<'_>) {
         match stored {
             Ok((shared, frame)) => found(shared, Effect::Become(frame)),
             Err(failure) => found(self.shared.to_vec(), Effect::Fail(failure)),
@@ -221,21 +227,15 @@ impl Step<'_, '_> {
     }
 
     /// The variable of a loop becomes the value with a code, and the thread goes on at a position.
-    fn loops(&self, variable: usize, code: u32, to: usize, found: &mut dyn FnMut(Vec<Value>, Effect)) -> Reading<()> {
+    fn loops(&self, variable: usize, code: u32, to: usize, found: &mut Tell<'_>) -> Reading<()> {
         let target = [Place::Variable(Slot::Local(variable))];
         let kind = self.runner.program.procedures[self.frame.procedure].locals[variable].kind;
         let value = [Values::one(kind.lowest() + i64::from(code))];
-        self.store(&target, &value, to, &mut |stored| self.tell(stored, found))
+        self.store((&target, &value), None, to, &mut |stored| self.tell(stored, found))
     }
 
     /// After a round of a loop: another one with the next value, or the end.
-    fn next_round(
-        &self,
-        variable: usize,
-        body: usize,
-        next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
-    ) -> Reading<()> {
+    fn next_round(&self, variable: usize, body: usize, next: usize, found: &mut Tell<'_>) -> Reading<()> {
         let kind = self.runner.program.procedures[self.frame.procedure].locals[variable].kind;
         let last = self.runner.program.values(kind) - 1;
         let values = self.runner.values(&Expression::Read(Slot::Local(variable)), &self.scope())?;
@@ -255,7 +255,7 @@ impl Step<'_, '_> {
         fits: impl Fn(i64) -> bool,
         added: i64,
         next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
+        found: &mut Tell<'_>,
     ) -> Reading<()> {
         let (slots, outside) = self.slots(place)?;
         if outside {
@@ -265,7 +265,7 @@ impl Step<'_, '_> {
             let mut values = self.runner.values(&Expression::Read(slot), &self.scope())?;
             values.numbers.retain(|&number| fits(number));
             values.numbers.iter_mut().for_each(|number| *number += added);
-            self.store(&[Place::Variable(slot)], &[values], next, &mut |stored| self.tell(stored, found))?;
+            self.store((&[Place::Variable(slot)], &[values]), None, next, &mut |stored| self.tell(stored, found))?;
         }
         Ok(())
     }
@@ -284,18 +284,13 @@ impl Step<'_, '_> {
         position: usize,
         (targets, values, constraint): (&[Place], &[Expression], Option<&Expression>),
         next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
+        found: &mut Tell<'_>,
     ) -> Reading<()> {
-        match constraint {
-            None => {
-                let values = self.wanted(position, values, self.unwanted(targets, next))?;
-                self.store(targets, &values, next, &mut |stored| self.tell(stored, found))
-            }
-            Some(constraint) => {
-                let values = self.values(values)?;
-                self.store_constrained(targets, &values, constraint, next, &mut |stored| self.tell(stored, found))
-            }
-        }
+        let values = match constraint {
+            None => self.wanted(position, values, self.unwanted(targets, next))?,
+            Some(_) => self.values(values)?,
+        };
+        self.store((targets, &values), constraint, next, &mut |stored| self.tell(stored, found))
     }
 
     /// All ways to store values: which variable becomes which of the codes that it may, for each target; and how that may
@@ -325,84 +320,53 @@ impl Step<'_, '_> {
         Ok((ways.into_iter().zip(codes).collect(), failures))
     }
 
-    /// Stores values, each of which may be one of several, and goes on at a position.
+    /// Stores values, each of which may be one of several, and goes on at a position. Old and new values must satisfy the
+    /// constraint, if there is one: all are told apart until that is known.
     pub(super) fn store(
         &self,
-        targets: &[Place],
-        values: &[Values],
+        (targets, values): (&[Place], &[Values]),
+        constraint: Option<&Expression>,
         next: usize,
-        found: &mut dyn FnMut(Stored),
+        found: &mut Store<'_>,
     ) -> Reading<()> {
         let (ways, failures) = self.ways(targets, values)?;
         failures.into_iter().for_each(|failure| found(Err(failure)));
-        let keep = |(slots, codes): &Way| -> Vec<(Slot, Value)> {
-            let kept = |&slot: &Slot| self.keep.stored(self.frame.procedure, next, slot, codes.clone());
-            let one = |slot: &Slot| kept(slot).into_iter().map(|value| (*slot, value)).collect::<Vec<_>>();
-            if codes.is_empty() { Vec::new() } else { slots.iter().flat_map(one).collect() }
-        };
-        let choices: Vec<_> = ways.iter().map(keep).collect();
-        product(&choices, self.keep, &mut |values| {
-            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            values.iter().for_each(|(slot, value)| put(*slot, *value, &mut shared, &mut frame));
-            found(Ok((shared, frame)));
+        let kept = |slot: Slot, codes: Vec<u32>| self.keep.stored(self.frame.procedure, next, slot, codes);
+        let choices = ways.iter().map(|(slots, codes)| -> Vec<(Slot, Value)> {
+            let one = |&slot: &Slot| match constraint {
+                _ if codes.is_empty() => Vec::new(),
+                None => kept(slot, codes.clone()).into_iter().map(|value| (slot, value)).collect(),
+                Some(_) => codes.iter().map(|&code| (slot, Value::Known(code))).collect(),
+            };
+            slots.iter().flat_map(one).collect()
         });
-        Ok(())
-    }
-
-    /// The same, if old and new values satisfy a constraint. All values are told apart until that is known.
-    fn store_constrained(
-        &self,
-        targets: &[Place],
-        values: &[Values],
-        constraint: &Expression,
-        next: usize,
-        found: &mut dyn FnMut(Stored),
-    ) -> Reading<()> {
-        let (ways, failures) = self.ways(targets, values)?;
-        failures.into_iter().for_each(|failure| found(Err(failure)));
-        let pairs = |(slots, codes): &Way| -> Vec<(Slot, u32)> {
-            slots.iter().flat_map(|slot| codes.iter().map(move |code| (*slot, *code))).collect()
-        };
-        let choices: Vec<_> = ways.iter().map(pairs).collect();
         let mut unset = Ok(());
-        product(&choices, self.keep, &mut |chosen| {
+        product(&choices.collect::<Vec<_>>(), self.keep, &mut |chosen| {
             let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-            chosen.iter().for_each(|&(slot, code)| put(slot, Value::Known(code), &mut shared, &mut frame));
-            let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
-            match self.runner.values(constraint, &scope) {
-                Ok(values) => {
-                    if values.numbers.contains(&1) {
-                        self.keep_chosen(chosen, next, found);
-                    }
+            chosen.iter().for_each(|&(slot, value)| put(slot, value, &mut shared, &mut frame));
+            if let Some(constraint) = constraint {
+                let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
+                let holds = self.runner.values(constraint, &scope).map(|values| {
                     if values.outside {
                         found(Err(Failure::Index));
                     }
+                    values.numbers.contains(&1)
+                });
+                if holds != Ok(true) {
+                    unset = unset.and(holds.map(|_| ()));
+                    return;
                 }
-                Err(slot) => unset = Err(slot),
+                for &(slot, value) in chosen {
+                    let codes = value.known().into_iter().collect();
+                    kept(slot, codes).into_iter().for_each(|value| put(slot, value, &mut shared, &mut frame));
+                }
             }
+            found(Ok((shared, frame)));
         });
         unset
     }
 
-    /// Stores values that are chosen, as far as they are kept.
-    fn keep_chosen(&self, chosen: &[(Slot, u32)], next: usize, found: &mut dyn FnMut(Stored)) {
-        let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-        for &(slot, code) in chosen {
-            for value in self.keep.stored(self.frame.procedure, next, slot, vec![code]) {
-                put(slot, value, &mut shared, &mut frame);
-            }
-        }
-        found(Ok((shared, frame)));
-    }
-
-    fn call(
-        &self,
-        targets: &[Place],
-        called: usize,
-        arguments: &[Vec<u32>],
-        position: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
-    ) {
+    fn call(&self, targets: &[Place], called: usize, arguments: &[Vec<u32>], position: usize, found: &mut Tell<'_>) {
         let procedure = self.frame.procedure;
         let caller = match targets.iter().any(Place::is_somewhere) {
             true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
@@ -418,7 +382,7 @@ impl Step<'_, '_> {
         }
     }
 
-    fn leave(&self, values: Vec<Vec<i64>>, found: &mut dyn FnMut(Vec<Value>, Effect)) {
+    fn leave(&self, values: Vec<Vec<i64>>, found: &mut Tell<'_>) {
         let effect = match self.frame.root {
             true => Effect::End,
             false => Effect::Return(Results { values, insists: self.frame.insists }),
@@ -427,14 +391,7 @@ impl Step<'_, '_> {
     }
 
     /// Arguments are evaluated once for all of the new threads.
-    fn start(
-        &self,
-        started: usize,
-        arguments: &[Vec<u32>],
-        count: u32,
-        next: usize,
-        found: &mut dyn FnMut(Vec<Value>, Effect),
-    ) {
+    fn start(&self, started: usize, arguments: &[Vec<u32>], count: u32, next: usize, found: &mut Tell<'_>) {
         product(arguments, self.keep, &mut |arguments| {
             let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
             let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];

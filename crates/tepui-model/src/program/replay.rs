@@ -1,0 +1,80 @@
+//! What is asked of states on a path: who may move, and what has come to pass. Proofs do not rest on it.
+
+use super::run::State;
+use super::step::{Frame, Runner, Value};
+use super::{Action, Kind, Slot};
+
+impl State {
+    /// The thread that no other may interrupt.
+    pub fn uninterrupted(&self, runner: &Runner<'_>) -> Option<usize> {
+        self.threads.iter().position(|thread| thread.last().is_some_and(|top| runner.is_uninterrupted(top)))
+    }
+}
+
+impl Runner<'_> {
+    /// The labels, of those that must not be reached, at which a thread stands.
+    pub fn reached(&self, state: &State) -> Vec<usize> {
+        let tops = || state.threads.iter().filter_map(|thread| thread.last());
+        let stands = |label: &usize| tops().any(|top| self.stands_at_label(top, *label));
+        (0..self.program().unreachable.len()).filter(stands).collect()
+    }
+
+    /// Whether a frame stands at one of the labels that must not be reached.
+    fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
+        let target = &self.program().unreachable[label];
+        frame.procedure == target.procedure
+            && self.stands_at(frame.procedure, frame.position).contains(&target.position)
+    }
+
+    /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same
+    /// for all threads. Those are given to it.
+    pub fn stuck(&self, state: &State) -> Option<State> {
+        if state.threads.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let unset = (0..state.threads.len()).find_map(|thread| self.decisive(state, thread));
+        let Some((owner, slot, kind)) = unset else {
+            let stuck = (0..state.threads.len()).all(|thread| self.steps_of(state, thread).is_empty());
+            return stuck.then(|| state.clone());
+        };
+        (0..self.program().values(kind)).find_map(|value| {
+            let mut given = state.clone();
+            match slot {
+                Slot::Shared(number) => given.shared[number] = Value::Known(value),
+                Slot::Local(number) => given.threads[owner.0][owner.1].locals[number] = Value::Known(value),
+            }
+            self.stuck(&given)
+        })
+    }
+
+    /// A variable without a value on which it may depend whether a thread is blocked, with the frame that it belongs to.
+    fn decisive(&self, state: &State, thread: usize) -> Option<((usize, usize), Slot, Kind)> {
+        let stack = &state.threads[thread];
+        let top = stack.last()?;
+        let program = self.program();
+        let action = self.action(top.procedure, self.first_of(top.procedure, top.position));
+        // What is mentioned in the frame on top, in one that it may return to, and in one that it may call.
+        let mut mentioned: Vec<(usize, Slot)> = Vec::new();
+        let own = stack.len() - 1;
+        action.into_iter().for_each(|action| action.slots(&mut |slot| mentioned.push((own, slot))));
+        for depth in (0..stack.len()).rev().take(2) {
+            let enforced = &program.procedures[stack[depth].procedure].enforced;
+            enforced.iter().for_each(|condition| condition.slots(&mut |slot| mentioned.push((depth, slot))));
+        }
+        if let Some(Action::Call { procedure, .. }) = action {
+            let shared = |slot: Slot| matches!(slot, Slot::Shared(_));
+            let enforced = program.procedures[*procedure].enforced.iter();
+            enforced.for_each(|condition| {
+                condition.slots(&mut |slot| mentioned.extend(shared(slot).then_some((own, slot))));
+            });
+        }
+        mentioned.into_iter().find_map(|(depth, slot)| {
+            let value = match slot {
+                Slot::Shared(number) => state.shared[number],
+                Slot::Local(number) => stack[depth].locals[number],
+            };
+            let kind = program.variable(stack[depth].procedure, slot).kind;
+            (value == Value::Unset).then_some(((thread, depth), slot, kind))
+        })
+    }
+}
