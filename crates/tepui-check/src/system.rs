@@ -29,6 +29,8 @@ pub(crate) trait System: Show {
     fn initial(&self) -> &[Start];
     /// All that it is asked from now on is about one set of views.
     fn begin(&self) {}
+    /// Nobody will ask about the moves found so far.
+    fn forget(&self) {}
     /// What a thread may do in a shared state with a symbol on top.
     fn moves(&self, thread: usize, shared: u32, top: Symbol) -> Vec<Move>;
     /// What a symbol becomes that comes to light, and the shared state with it.

@@ -141,10 +141,7 @@ fn check<'a, S: System>(system: &S, lemma: &'a Lemma, earlier: &[Checked<'a>]) -
 impl<'a> Checked<'a> {
     /// The number of views, or the largest number if there are more.
     pub(crate) fn views(&self) -> u64 {
-        match self.groups.are_trivial() {
-            true => self.orbits() as u64,
-            false => self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row))),
-        }
+        self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row)))
     }
 
     /// The number of orbits.
@@ -237,11 +234,16 @@ impl<'a> Checked<'a> {
     fn is_closed<S: System>(&self, system: &S, earlier: &[Self]) -> Result<(), Trouble> {
         let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
         let mut memo = Memo::default();
-        let mut next = Vec::new();
+        let (mut next, mut shared) = (Vec::new(), NOWHERE);
         let mut reduction = self.is_reduced().then(|| Reduction::new(self, system));
         for (number, row) in self.lemma.views.iter().enumerate() {
             if number.is_multiple_of(LOOK_EVERY) && system.stop() {
                 return Err(Trouble::Stopped);
+            }
+            // Rows with the same shared state follow each other.
+            if std::mem::replace(&mut shared, row[0]) != row[0] {
+                memo.clear();
+                system.forget();
             }
             next.clear();
             next.extend_from_slice(row);

@@ -42,12 +42,8 @@ impl Watched {
 
     /// Whether a frame stands at a label that is asked for.
     pub(super) fn watches(&self, runner: &Runner<'_>, frame: &Frame) -> bool {
-        let mut labels = self.labels.iter().filter(|(procedure, _)| *procedure == frame.procedure).peekable();
-        if labels.peek().is_none() {
-            return false;
-        }
-        let stands = runner.stands_at(frame.procedure, frame.position);
-        labels.any(|(_, position)| stands.contains(position))
+        let stands = |position| runner.stands_at(frame.procedure, frame.position).contains(position);
+        self.labels.iter().any(|(procedure, position)| *procedure == frame.procedure && stands(position))
     }
 }
 

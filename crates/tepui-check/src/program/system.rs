@@ -135,6 +135,10 @@ impl System for Interpreted<'_> {
         self.revealed.borrow_mut().clear();
     }
 
+    fn forget(&self) {
+        self.done.borrow_mut().clear();
+    }
+
     fn moves(&self, _: usize, shared: u32, top: Symbol) -> Vec<Move> {
         let (Some(values), Some(frame)) = (self.tables.shared(shared), self.tables.frame(top)) else {
             return Vec::new();

@@ -56,6 +56,8 @@ pub struct Options {
 pub struct Closure<S: System = Pushdown<Stacks>, A: Abstraction<S> = StackViews> {
     facts: &'static Facts,
     search: Search<S, A>,
+    /// Whether views may have to be listed after a proof.
+    lists: bool,
 }
 
 impl Closure {
@@ -71,7 +73,13 @@ impl Closure {
 impl<S: System, A: Abstraction<S>> Closure<S, A> {
     /// An engine for a system that reports views of a level; a proof may need a greater one.
     pub fn of(facts: &'static Facts, system: S, level: usize, cores: Cores) -> Self {
-        Self { facts, search: Search::new(system, Workers::of(cores), level) }
+        Self { facts, search: Search::new(system, Workers::of(cores), level), lists: true }
+    }
+
+    /// The same; whether anybody will ask for all views after a proof. If not, they need not be kept.
+    #[must_use]
+    pub fn listing(self, lists: bool) -> Self {
+        Self { lists, ..self }
     }
 
     /// Searches up to the end of a stage, a new violation or a closed set of views, and reports what is known then.
@@ -103,12 +111,15 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         let Some(last) = levels.pop() else { return Ok(None) };
         let (abstraction, mut views) = last.into_views();
         if *exact {
-            explorer.states = states.clone(); // They may have to be listed.
+            if self.lists {
+                explorer.states = states.clone();
+            }
             views = states.cast();
         } else {
             drop(states);
         }
-        let listed = levels.is_empty().then(|| if *exact { PackedSet::new([1]) } else { views.clone() });
+        let keep = self.lists && !*exact;
+        let listed = levels.is_empty().then(|| if keep { views.clone() } else { PackedSet::new([1]) });
         let Explorer { system, workers, .. } = &*explorer;
         let certificate = abstraction.certificate(system, views, explored, violated, workers, budget);
         let level = abstraction.level();

@@ -109,10 +109,11 @@ impl<'a> Engines<'a> {
         let Options { view_depth, symmetry, cores, .. } = *self.options;
         let mut system = Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
         let (threads, flat) = (system.kind_of.len(), system.is_flat());
-        if flat && self.may_wait() {
+        if flat && threads > 1 && self.may_wait() {
             system = system.reducing();
         }
         let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
+        let closure = closure.listing(self.options.list_views);
         let mut members = vec![Member::new(Pooled::new(closure, cores))];
         // Where no thread calls a procedure, sets of stacks are no better than states.
         if *self.options.engine == AUTO && view_depth <= 1 && self.options.prove && !flat {
