@@ -59,12 +59,17 @@ def pan(source, directory, limit, runs):
     subprocess.run(["spin", "-a", source], cwd=directory, check=True, stdout=subprocess.DEVNULL)
     flags = ["-O2", "-w", "-DSAFETY", "-DVECTORSZ=4096", "-o", "pan", "pan.c"]
     subprocess.run(["gcc"] + flags, cwd=directory, check=True)
-    # pan looks for deadlocks unless it is told not to; some of the programs end, or wait for ever.
-    found = measured(["./pan", "-E", "-m3000000"], directory, limit, runs)
-    if found is None:
-        return None
-    seconds, memory, text = found
-    if "errors: 0" not in text or "max search depth too small" in text:
+    depth = 1_000_000
+    while True:
+        # pan looks for deadlocks unless it is told not to; some of the programs end, or wait for ever.
+        found = measured(["./pan", "-E", f"-m{depth}"], directory, limit, runs)
+        if found is None:
+            return None
+        seconds, memory, text = found
+        if "max search depth too small" not in text:
+            break
+        depth *= 4
+    if "errors: 0" not in text:
         sys.exit(f"pan on {source}:\n{text}")
     return {"states": int(re.search(r"(\d+) states, stored", text).group(1)), "seconds": seconds, "bytes": memory}
 
