@@ -264,3 +264,19 @@ fn a_step_that_disturbs_ends_the_waiting() {
         assert!(!is_accepted(&other, &proof), "{added}");
     }
 }
+
+#[test]
+fn of_equal_threads_the_first_are_explored() {
+    let program = read(
+        "decl x; void f() { decl y; while (1) { y := !y; x := y; } } void g() { assert(1); }
+         void main() { thread f() * 2; thread g(); }",
+    );
+    let mut proof = proved(&program);
+    let lemma = &mut proof.lemmas[0];
+    let equal = lemma.views.iter().position(|row| row[1] == row[2]).unwrap();
+    for explored in &mut lemma.explored {
+        explored.views.retain(|&view| view != equal);
+    }
+    lemma.explored.push(Explored { threads: vec![1], views: vec![equal] });
+    assert!(refusal(&program, &proof).contains("not the first"), "{}", refusal(&program, &proof));
+}

@@ -16,7 +16,8 @@
 //! where there is less to go. If none is, let j be the thread that moves first. A step of T can be put before all of them:
 //! the way is as long as before, and the one who fails, or stands where nobody must, still does, since it is not one of T that
 //! moved. On the way that 3 promises this is done again and again, j can still take its step, and in the end j is
-//! explored: contradiction. For deadlocks 1 and 2 are enough if some thread of T can move: it still could at the end.
+//! explored: contradiction. If it is a deadlock, some thread of T can move at first, which is tested as well, and still
+//! could at the end, unless somebody who must not be interrupted is blocked there; and that one is explored in the end.
 //!
 //! While a thread must not be interrupted it alone moves, so all that it does until it may be interrupted is one step here,
 //! with all that it touches, and 3 asks for ways to views at which everybody may move. A way has to exist for every state
