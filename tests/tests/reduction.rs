@@ -7,7 +7,7 @@
 
 use fastrand::Rng;
 use tepui::{Answer, CLOSURE, Cores, Options, Reading};
-use tepui_core::{Budget, Limit, Reason, Status, Verdict};
+use tepui_core::{Budget, Limit, Reason, Status, Stop, Verdict};
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;
 use tepui_tests::facade::{program_certificate, verify_program};
@@ -34,9 +34,13 @@ fn answer(random: &Apart, options: &Options) -> Answer {
 }
 
 fn is_limited(answer: &Answer) -> bool {
-    let limits = [Reason::Limit(Limit::Work), Reason::Limit(Limit::Bound)];
-    let mut verdicts = answer.outcome.properties.iter().map(|property| &property.verdict);
-    verdicts.any(|verdict| matches!(verdict, Verdict::Unknown(reason) if limits.contains(reason)))
+    let limits = [Limit::Work, Limit::Bound];
+    answer.outcome.properties.iter().any(|property| match &property.verdict {
+        Verdict::Unknown(Reason::Limit(limit) | Reason::Untraced { stop: Stop::Limit(limit), .. }) => {
+            limits.contains(limit)
+        }
+        _ => false,
+    })
 }
 
 #[test]
