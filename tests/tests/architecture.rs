@@ -184,31 +184,36 @@ fn looks_like_a_path(text: &str) -> bool {
     plain && (text.contains('/') || [".md", ".rs", ".toml"].iter().any(|end| text.ends_with(end)))
 }
 
+/// What every proof about a program rests on.
+const OF_PROGRAMS: &[&str] = &[
+    "crates/tepui-model/src/program/mod.rs",
+    "crates/tepui-model/src/program/data.rs",
+    "crates/tepui-model/src/program/flow.rs",
+    "crates/tepui-model/src/program/intervals.rs",
+    "crates/tepui-model/src/program/property.rs",
+    "crates/tepui-model/src/program/step.rs",
+    "crates/tepui-model/src/program/step",
+    "crates/tepui-cert/src/program/mod.rs",
+    "crates/tepui-check/src/lib.rs",
+    "crates/tepui-check/src/system.rs",
+    "crates/tepui-check/src/program/avoids.rs",
+    "crates/tepui-check/src/program/mod.rs",
+    "crates/tepui-check/src/program/passing.rs",
+    "crates/tepui-check/src/program/start.rs",
+    "crates/tepui-check/src/program/system.rs",
+    "crates/tepui-check/src/program/tables.rs",
+];
+
 /// What has to be believed of one kind of proof about one kind of model: the semantics, the form of its certificates, the
 /// checker. Their text does not: what is judged is what was read, and a proof that is misread is judged as the proof that it has
 /// become. Nor do digests, since all that a certificate mentions is held against the model at hand, nor what things are
 /// called, nor what is said to people when a proof is refused, nor what traces are replayed with.
-const TRUSTED: &[(&str, usize, &[&str])] = &[
+const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
     (
         "programs, by views",
         3_500,
+        OF_PROGRAMS,
         &[
-            "crates/tepui-model/src/program/mod.rs",
-            "crates/tepui-model/src/program/data.rs",
-            "crates/tepui-model/src/program/flow.rs",
-            "crates/tepui-model/src/program/intervals.rs",
-            "crates/tepui-model/src/program/property.rs",
-            "crates/tepui-model/src/program/step.rs",
-            "crates/tepui-model/src/program/step",
-            "crates/tepui-cert/src/program/mod.rs",
-            "crates/tepui-check/src/lib.rs",
-            "crates/tepui-check/src/system.rs",
-            "crates/tepui-check/src/program/avoids.rs",
-            "crates/tepui-check/src/program/mod.rs",
-            "crates/tepui-check/src/program/passing.rs",
-            "crates/tepui-check/src/program/start.rs",
-            "crates/tepui-check/src/program/system.rs",
-            "crates/tepui-check/src/program/tables.rs",
             "crates/tepui-check/src/program/footprints.rs",
             "crates/tepui-cert/src/pushdown/lemma.rs",
             "crates/tepui-check/src/lemma",
@@ -217,23 +222,8 @@ const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
         "programs, by regular sets",
         3_000,
+        OF_PROGRAMS,
         &[
-            "crates/tepui-model/src/program/mod.rs",
-            "crates/tepui-model/src/program/data.rs",
-            "crates/tepui-model/src/program/flow.rs",
-            "crates/tepui-model/src/program/intervals.rs",
-            "crates/tepui-model/src/program/property.rs",
-            "crates/tepui-model/src/program/step.rs",
-            "crates/tepui-model/src/program/step",
-            "crates/tepui-cert/src/program/mod.rs",
-            "crates/tepui-check/src/lib.rs",
-            "crates/tepui-check/src/system.rs",
-            "crates/tepui-check/src/program/avoids.rs",
-            "crates/tepui-check/src/program/mod.rs",
-            "crates/tepui-check/src/program/passing.rs",
-            "crates/tepui-check/src/program/start.rs",
-            "crates/tepui-check/src/program/system.rs",
-            "crates/tepui-check/src/program/tables.rs",
             "crates/tepui-check/src/program/rows.rs",
             "crates/tepui-cert/src/pushdown/regular.rs",
             "crates/tepui-check/src/regular.rs",
@@ -242,6 +232,7 @@ const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
         "pushdown",
         3_000,
+        &[],
         &[
             "crates/tepui-model/src/pushdown.rs",
             "crates/tepui-cert/src/pushdown/certificate.rs",
@@ -257,6 +248,7 @@ const TRUSTED: &[(&str, usize, &[&str])] = &[
     (
         "rendezvous",
         3_000,
+        &[],
         &[
             "crates/tepui-model/src/rendezvous",
             "crates/tepui-cert/src/pushdown/lemma.rs",
@@ -282,9 +274,9 @@ fn lines_of_code(text: &str) -> usize {
 
 #[test]
 fn little_has_to_be_believed() {
-    for (kind, most, places) in TRUSTED {
+    for (kind, most, common, places) in TRUSTED {
         let mut lines = 0;
-        for place in *places {
+        for place in common.iter().chain(*places) {
             let believed = |(path, _): &(PathBuf, String)| !NOT_BELIEVED.iter().any(|name| path.ends_with(name));
             lines += match root().join(place).is_dir() {
                 true => sources(place).iter().filter(|file| believed(file)).map(|(_, text)| lines_of_code(text)).sum(),

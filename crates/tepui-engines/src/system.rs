@@ -99,11 +99,6 @@ pub trait System: Send + Sync {
         Choice::All
     }
 
-    /// Whether some threads are interchangeable.
-    fn is_symmetric(&self) -> bool {
-        false
-    }
-
     /// The threads that are interchangeable with a thread, itself included.
     fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
         vec![thread]

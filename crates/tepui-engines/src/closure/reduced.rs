@@ -73,6 +73,15 @@ impl Visitor for Follow {
     fn done(&self, _: &Job, _: bool, _: &mut Self::Found) {}
 }
 
+/// States that are not settled, numbered from 0 on.
+struct Graph {
+    states: Vec<StateId>,
+    /// For each where steps lead among them.
+    edges: Vec<Vec<usize>>,
+    /// For each whether a step leads to a state that is settled.
+    escapes: Vec<bool>,
+}
+
 /// What is known of a component.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rank {
@@ -153,10 +162,10 @@ impl Reduced {
         }
     }
 
-    /// What has to be explored as well so that nobody is ignored; nothing, if nobody is.
-    pub(super) fn round<S: System>(&mut self, explorer: &Explorer<S>) -> Vec<Job> {
-        let unsettled = |mark: Mark| matches!(mark, Mark::Open | Mark::Held);
-        let states: Vec<_> = explorer.states.ids().filter(|state| unsettled(self.marks[state.index()])).collect();
+    /// The states that are not settled, and the steps between them.
+    fn graph<S: System>(&self, explorer: &Explorer<S>) -> Graph {
+        let unsettled = |state: &StateId| matches!(self.marks[state.index()], Mark::Open | Mark::Held);
+        let states: Vec<_> = explorer.states.ids().filter(unsettled).collect();
         let mut number = vec![usize::MAX; self.marks.len()];
         states.iter().enumerate().for_each(|(place, state)| number[state.index()] = place);
         let (mut edges, mut escapes) = (vec![Vec::new(); states.len()], vec![false; states.len()]);
@@ -167,45 +176,61 @@ impl Reduced {
                 Mark::Left => {}
             }
         }
-        let component = components(&edges);
+        Graph { states, edges, escapes }
+    }
+
+    /// What has to be explored as well so that nobody is ignored; nothing, if nobody is.
+    pub(super) fn round<S: System>(&mut self, explorer: &Explorer<S>) -> Vec<Job> {
+        let graph = self.graph(explorer);
+        let component = components(&graph.edges);
         let count = component.iter().max().map_or(0, |last| last + 1);
         let mut members = vec![Vec::new(); count];
         component.iter().enumerate().for_each(|(place, &component)| members[component].push(place));
+        let alike: Vec<_> =
+            Threads::all(explorer.system.threads()).map(|thread| explorer.system.alike(thread)).collect();
         let (mut ranks, mut jobs) = (Vec::with_capacity(count), Vec::new());
         // A component has a greater number than those that it leads to.
         for (own, members) in members.iter().enumerate() {
-            let follow = || members.iter().flat_map(|&place| &edges[place]).map(|&to| component[to]);
+            let follow = || members.iter().flat_map(|&place| &graph.edges[place]).map(|&to| component[to]);
             let leads_to = |rank: Rank| follow().any(|to| to != own && ranks[to] == rank);
-            let is_open = |&&place: &&usize| self.marks[states[place].index()] == Mark::Open;
-            let rank = if leads_to(Rank::Good) || members.iter().any(|&place| escapes[place]) {
+            let rank = if leads_to(Rank::Good) || members.iter().any(|&place| graph.escapes[place]) {
                 Rank::Good
             } else if leads_to(Rank::Bad) {
                 Rank::Bad
             } else {
-                let open: Vec<_> = members.iter().filter(is_open).map(|&place| states[place]).collect();
-                let ignored = match explorer.system.is_symmetric() {
-                    _ if open.is_empty() => None,
-                    false => self.ignored(explorer, &open),
-                    true => Followed::new(self, explorer, &states, members, &edges).ignored(),
-                };
-                match ignored {
-                    _ if open.is_empty() => Rank::Dead,
-                    None => Rank::Good,
-                    Some((state, thread)) => {
-                        jobs.extend(self.open(explorer, state, thread));
-                        Rank::Bad
-                    }
-                }
+                self.rank(explorer, (&graph, members), &alike, &mut jobs)
             };
             ranks.push(rank);
         }
-        for (place, state) in states.iter().enumerate() {
+        for (place, state) in graph.states.iter().enumerate() {
             if ranks[component[place]] == Rank::Good {
                 self.marks[state.index()] = Mark::Settled;
             }
         }
         jobs.sort_unstable();
         jobs
+    }
+
+    /// What is to be said of a component that leads nowhere else. If somebody is ignored there, one more thread is explored.
+    fn rank<S: System>(
+        &mut self,
+        explorer: &Explorer<S>,
+        (graph, members): (&Graph, &[usize]),
+        alike: &[Vec<ThreadId>],
+        jobs: &mut Vec<Job>,
+    ) -> Rank {
+        let states = members.iter().map(|&place| graph.states[place]);
+        let open: Vec<_> = states.filter(|state| self.marks[state.index()] == Mark::Open).collect();
+        if open.is_empty() {
+            return Rank::Dead;
+        }
+        let ignored = match alike.iter().any(|group| group.len() > 1) {
+            false => self.ignored(explorer, &open),
+            true => Followed::new(self, explorer, (graph, members), alike).ignored(),
+        };
+        let Some((state, thread)) = ignored else { return Rank::Good };
+        jobs.extend(self.open(explorer, state, thread));
+        Rank::Bad
     }
 
     /// The first thread that is not explored at any of some states although it can move at one of them, the first of which
@@ -247,7 +272,7 @@ fn can_move<S: System>(explorer: &Explorer<S>, state: StateId, thread: ThreadId)
 struct Followed<'a, S: System> {
     explorer: &'a Explorer<S>,
     /// For each thread those that it is interchangeable with, itself included.
-    alike: Vec<Vec<ThreadId>>,
+    alike: &'a [Vec<ThreadId>],
     /// The states in ascending order, and whether everybody may move there.
     states: Vec<(StateId, bool)>,
     /// For each state those that lead there.
@@ -260,20 +285,20 @@ impl<'a, S: System> Followed<'a, S> {
     fn new(
         reduced: &Reduced,
         explorer: &'a Explorer<S>,
-        states: &[StateId],
-        members: &[usize],
-        edges: &[Vec<usize>],
+        (graph, members): (&Graph, &[usize]),
+        alike: &'a [Vec<ThreadId>],
     ) -> Self {
         let mut members = members.to_vec();
         members.sort_unstable();
         let mut into = vec![Vec::new(); members.len()];
         for (from, &place) in members.iter().enumerate() {
-            edges[place].iter().filter_map(|to| members.binary_search(to).ok()).for_each(|to| into[to].push(from));
+            let to = graph.edges[place].iter().filter_map(|to| members.binary_search(to).ok());
+            to.for_each(|to| into[to].push(from));
         }
-        let states = members.iter().map(|&place| (states[place], reduced.marks[states[place].index()] == Mark::Open));
+        let states = members.iter().map(|&place| graph.states[place]);
+        let states = states.map(|state| (state, reduced.marks[state.index()] == Mark::Open)).collect();
         let threads = explorer.system.threads();
-        let alike = Threads::all(threads).map(|thread| explorer.system.alike(thread)).collect();
-        let mut followed = Self { explorer, alike, states: states.collect(), into, heeded: Vec::new() };
+        let mut followed = Self { explorer, alike, states, into, heeded: Vec::new() };
         for &(state, open) in &followed.states {
             let explored = if open { reduced.threads(state, threads) } else { Vec::new() };
             let mut heeded = vec![false; threads];

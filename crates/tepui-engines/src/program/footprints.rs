@@ -170,7 +170,7 @@ impl Footprints {
         let context = self.context(frame.procedure, known);
         let positions = &self.contexts[&context];
         let (next, mut ever) = (positions.next[position], self.get(positions.ever[position]).clone());
-        ever.add(&self.get(below).clone());
+        ever.add(self.get(below));
         if let Stage::Asleep(condition) = frame.stage {
             let mut asleep = Footprint::none(self.things());
             asleep.read(self.places() + 1 + condition as usize);
@@ -200,15 +200,13 @@ impl Footprints {
             starts.insert(new[number].clone(), points.len());
             for position in 0..=self.program.procedures[procedure].statements.len() {
                 let entered = self.entered(procedure, position);
-                new.extend(entered.iter().filter(|entered| !self.contexts.contains_key(*entered)).cloned());
-                new.dedup();
+                let is_new = |entered: &&_| !self.contexts.contains_key(*entered) && !new.contains(*entered);
+                let unknown = entered.as_ref().filter(is_new).cloned();
+                new.extend(unknown);
                 own.push(self.statement(procedure, position, &known));
                 points.push((number, position, entered));
             }
             number += 1;
-            while new.get(number).is_some_and(|next| starts.contains_key(next)) {
-                number += 1;
-            }
         }
         for (number, position, entered) in points {
             let (procedure, start) = (new[number].0, starts[&new[number]]);

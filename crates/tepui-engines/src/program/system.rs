@@ -491,10 +491,6 @@ impl System for Programs {
         self.persistent(row, mover, news, chosen)
     }
 
-    fn is_symmetric(&self) -> bool {
-        !self.symmetry.is_trivial()
-    }
-
     fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
         let group = self.symmetry.groups().iter().find(|group| group.contains(&thread));
         group.map_or_else(|| vec![thread], Clone::clone)
