@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used)]
 
 use fastrand::Rng;
-use tepui::{Answer, CLOSURE, Cores, Options, Reading};
+use tepui::{Answer, CLOSURE, Cores, Options, Problem, Reading};
 use tepui_core::{Budget, Limit, Reason, Status, Stop, Verdict};
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;
-use tepui_tests::facade::{program_certificate, verify_program};
+use tepui_tests::facade::program_certificate;
 use tepui_tests::random_programs::{Apart, apart};
 
 /// How much work a program may cost; few need it.
@@ -30,7 +30,10 @@ fn answer(random: &Apart, options: &Options) -> Answer {
         max_threads: Some(5),
         ..Reading::default()
     };
-    verify_program(&program, &reading, options, &Budget::unlimited().with_work(WORK)).unwrap()
+    let problem = Problem::from(program).asking(&reading).unwrap();
+    let mut answer = tepui::verify(&problem, options, &Budget::unlimited().with_work(WORK)).unwrap();
+    problem.self_check(&mut answer.outcome).unwrap_or_else(|why| panic!("{why}\n{}", random.text));
+    answer
 }
 
 fn is_limited(answer: &Answer) -> bool {
@@ -47,7 +50,7 @@ fn is_limited(answer: &Answer) -> bool {
 fn what_waits_hides_nothing() {
     let first = number("TEPUI_RANDOM_SEED", 0);
     let count = number("TEPUI_RANDOM_PROGRAMS", 2_000);
-    let (mut compared, mut reduced, mut violated, mut states) = (0, 0, 0, [0, 0]);
+    let (mut compared, mut reduced, mut calling, mut violated, mut states) = (0, 0, 0, 0, [0, 0]);
     for seed in first..first + count {
         let random = apart(&mut Rng::with_seed(seed));
         let plain = Options { engine: &CLOSURE, cores: Cores::new(1), ..Options::default() };
@@ -72,12 +75,14 @@ fn what_waits_hides_nothing() {
         compared += 1;
         if waiting.outcome.reduced {
             reduced += 1;
+            calling += usize::from(random.text.contains(" := g"));
             let last = |answer: &Answer| answer.outcome.iterations.last().map_or(0, |last| last.states);
             states = [states[0] + last(&full), states[1] + last(&waiting)];
         }
     }
-    println!("{compared} compared, {reduced} reduced, {violated} violated, {states:?} states");
+    println!("{compared} compared, {reduced} reduced ({calling} with calls), {violated} violated, {states:?} states");
     assert!(compared * 10 > count * 9, "{compared} of {count}");
     assert!(reduced * 3 > compared, "only {reduced} of {compared} programs have threads that wait");
+    assert!(calling * 10 > count as usize, "only {calling} programs with calls");
     assert!(violated * 8 > count as usize, "only {violated} violations");
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use tepui_core::{Budget, Stop};
 
+use crate::explored::{Chosen, Explored};
 use crate::ids::{Id, ThreadId, ViewId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
@@ -97,13 +98,14 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     /// Whether a state violates a property that was prepared for.
     fn state_violates(system: &S, prefilter: &Self::Prefilter, property: usize, row: &[u32]) -> bool;
 
-    /// Works out what follows from some views of a set, a batch at a time. Facts that are new are
-    /// returned by [`next_fact`](Self::next_fact).
+    /// Works out what follows from some views of a set, a batch at a time, and the threads explored there. Facts that are
+    /// new are returned by [`next_fact`](Self::next_fact).
     fn learn(
         &mut self,
         system: &mut S,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
+        explored: &Explored,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop>;
@@ -115,6 +117,7 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
         _system: &mut S,
         _views: &PackedSet<ViewId>,
         _which: &[ViewId],
+        _explored: &Explored,
         _workers: &Workers,
         _budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -128,16 +131,33 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn key(fact: Self::Fact) -> Key;
 
     /// Adds the keys of facts that a view, which was learned from, watches.
-    fn watches(&self, system: &S, view: &[u32], keys: &mut Vec<Key>);
+    fn watches(&self, system: &S, view: &[u32], explored: Chosen<'_>, keys: &mut Vec<Key>);
 
     /// What a view, which was learned from, owes under all facts so far.
-    fn owed(&self, system: &S, view: &[u32], targets: &mut Targets<Self::Why>);
+    fn owed(&self, system: &S, view: &[u32], explored: Chosen<'_>, targets: &mut Targets<Self::Why>);
 
     /// What a view owes because of a fact.
-    fn owed_for(&self, system: &S, fact: Self::Fact, view: &[u32], targets: &mut Targets<Self::Why>);
+    fn owed_for(
+        &self,
+        system: &S,
+        fact: Self::Fact,
+        view: &[u32],
+        explored: Chosen<'_>,
+        targets: &mut Targets<Self::Why>,
+    );
+
+    /// What a view shows of a thread of a state, in whatever place it stands there.
+    fn shown_of(&self, _system: &S, row: &[u32], thread: ThreadId) -> u32 {
+        row[thread.field()]
+    }
+
+    /// How the steps of a thread from a view, which was learned from, count as a way on.
+    fn way(&self, _system: &S, _view: &[u32], _thread: ThreadId) -> Way {
+        Way::Each
+    }
 
     /// The certificate of a closed set of views, for the properties that are not violated. The set is given up to make room.
-    /// Where not all threads were explored, it is said which were; that is so only for systems that
+    /// Where not all threads were explored, it is said which were; that is so, here and above, only for systems that
     /// [reduce](System::reduces).
     fn certificate(
         &self,
@@ -162,13 +182,17 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
     fn bytes(&self) -> u64;
 }
 
-/// Which threads were explored.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Explored {
-    /// Sets of threads.
-    pub sets: Vec<Vec<ThreadId>>,
-    /// For each view the number of a set and one; or 0, where all threads were explored.
-    pub of: Vec<u32>,
+/// How the steps of a thread from a view count as a way on, for every state of the view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Each of them is one.
+    Each,
+    /// They are one that may end in any of their results.
+    Together,
+    /// The same; and their results are the views that are owed for them.
+    Owed,
+    /// They are none: a state of the view may not have such a step.
+    Unsure,
 }
 
 /// Views in words for people.

@@ -10,6 +10,7 @@ pub mod closure;
 pub(crate) mod components;
 pub mod contexts;
 pub mod delays;
+pub mod explored;
 pub mod explorer;
 pub mod fewest_contexts;
 pub mod ids;

@@ -14,8 +14,9 @@
 use tepui_core::{Budget, Stop};
 
 use crate::abstraction::{Abstraction, Describe};
+use crate::explored::Explored;
 use crate::explorer::number_rows;
-use crate::ids::{DebtId, Id, StateId, ViewId};
+use crate::ids::{DebtId, Id, StateId, ThreadId, ViewId};
 use crate::packed::{Batch, PackedSet};
 use crate::system::System;
 use crate::watchers::Watchers;
@@ -37,6 +38,10 @@ pub struct Obligations<S: System, A: Abstraction<S>> {
     open_by_view: Vec<u32>,
     /// Views that are shown by no state that has been expanded.
     unexpanded: usize,
+    /// Which threads are explored at views, where not all are.
+    pub(crate) explored: Explored,
+    /// Whether some thread may be ignored because others are explored all the time.
+    pub(crate) may_ignore: bool,
 }
 
 /// How many views are looked up together.
@@ -115,13 +120,15 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
             open: 0,
             open_by_view: Vec::new(),
             unexpanded: 0,
+            explored: Explored::default(),
+            may_ignore: system.reduces(),
             abstraction,
         }
     }
 
-    /// The views and what they are, without what is owed.
-    pub(crate) fn into_views(self) -> (A, PackedSet<ViewId>) {
-        (self.abstraction, self.views)
+    /// The views, what they are and what is explored there, without what is owed.
+    pub(crate) fn into_views(self) -> (A, PackedSet<ViewId>, Explored) {
+        (self.abstraction, self.views, self.explored)
     }
 
     /// What views are.
@@ -134,8 +141,13 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         self.open
     }
 
-    /// Whether the views are closed: every obligation is met, and a state of each view has been expanded.
+    /// Whether the views are closed: every obligation is met, a state of each view has been expanded, and nobody is ignored.
     pub fn closed(&self) -> bool {
+        self.is_complete() && !self.may_ignore
+    }
+
+    /// Whether the views are closed, unless somebody is ignored.
+    pub(crate) fn is_complete(&self) -> bool {
         self.open == 0 && self.unexpanded == 0
     }
 
@@ -194,13 +206,13 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         }
         self.compared = self.views.len();
         for views in views.chunks(VIEWS_AT_ONCE) {
-            self.abstraction.learn(system, &self.views, views, workers, budget)?;
+            self.abstraction.learn(system, &self.views, views, &self.explored, workers, budget)?;
             // The views at hand are looked at under all facts; those before them have to be found again for the new ones.
             loop {
                 while let Some(fact) = self.abstraction.next_fact() {
                     self.look_again(fact, system, workers, budget)?;
                 }
-                self.abstraction.resolve(system, &self.views, views, workers, budget)?;
+                self.abstraction.resolve(system, &self.views, views, &self.explored, workers, budget)?;
                 match self.abstraction.next_fact() {
                     Some(fact) => self.look_again(fact, system, workers, budget)?,
                     None => break,
@@ -227,18 +239,20 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let (key, abstraction) = (A::key(fact), &self.abstraction);
-        let watches = |view: &[u32], keys: &mut Vec<_>| abstraction.watches(system, view, keys);
+        let (key, abstraction, explored) = (A::key(fact), &self.abstraction, &self.explored);
+        let watches = |id: ViewId, view: &[u32], keys: &mut Vec<_>| {
+            abstraction.watches(system, view, explored.at(id.index()), keys);
+        };
         let watching = self.watchers.take(key, &self.views, budget, watches)?;
         budget.spend(1)?;
         let mut row = vec![0; self.views.width()];
         for views in watching.chunks(VIEWS_AT_ONCE) {
-            self.abstraction.resolve(system, &self.views, views, workers, budget)?;
+            self.abstraction.resolve(system, &self.views, views, &self.explored, workers, budget)?;
             let (mut targets, mut demand) = (Targets::new(), Demand::default());
             for &view in views {
                 self.views.get(view, &mut row);
                 targets.view = view;
-                self.abstraction.owed_for(system, fact, &row, &mut targets);
+                self.abstraction.owed_for(system, fact, &row, self.explored.at(view.index()), &mut targets);
             }
             budget.spend(targets.origins.len() as u64)?;
             self.demand(&mut targets, &mut demand);
@@ -266,11 +280,20 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
             for &view in group {
                 self.views.get(view, &mut row);
                 targets.view = view;
-                self.abstraction.owed(system, &row, &mut targets);
+                self.abstraction.owed(system, &row, self.explored.at(view.index()), &mut targets);
             }
             self.demand(&mut targets, &mut demand);
         }
         demand
+    }
+
+    /// The views that a view owes for a thread, as far as they are there.
+    pub(crate) fn owed_at(&self, system: &S, view: ViewId, thread: ThreadId) -> Vec<ViewId> {
+        let (mut row, mut targets) = (vec![0; self.views.width()], Targets::new());
+        self.views.get(view, &mut row);
+        self.abstraction.owed(system, &row, Some(&[thread]), &mut targets);
+        targets.rows.chunks_exact(row.len()).for_each(|row| self.views.pack(row, &mut targets.batch));
+        self.views.find_all(&targets.batch).flatten().collect()
     }
 
     /// Demands the targets that are not there, and forgets all of them.
@@ -323,6 +346,7 @@ impl<S: System, A: Abstraction<S>> Obligations<S, A> {
             + self.owed.bytes()
             + self.abstraction.bytes()
             + (self.watchers.bytes() + self.debts.len() * 16 + self.open_by_view.len() * 4) as u64
+            + self.explored.bytes() as u64
     }
 
     /// Some obligations that are not met, in words.

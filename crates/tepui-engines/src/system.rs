@@ -104,8 +104,19 @@ pub trait System: Send + Sync {
         vec![thread]
     }
 
-    /// Adds a thread to those that are explored at a row, and all that cannot wait then.
-    fn widen(&self, _row: &[u32], _thread: ThreadId, _chosen: &mut Vec<ThreadId>) {}
+    /// Whether a thread can take a step from a row, or could if others lay below what it has on top.
+    fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
+        self.expand(thread, row, &mut Vec::new(), &mut Self::News::default(), &mut |_, _| {})
+    }
+
+    /// Adds all threads to a set that cannot wait while its threads are explored at a row. That may be more than it was
+    /// before, if [more is known](Self::futures) of what threads may ever do.
+    fn complete(&self, _row: &[u32], _chosen: &mut Vec<ThreadId>) {}
+
+    /// How often more has become known of what threads may ever do.
+    fn futures(&self) -> usize {
+        0
+    }
 
     /// Bytes held.
     fn bytes(&self) -> u64;

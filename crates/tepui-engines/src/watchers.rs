@@ -33,7 +33,7 @@ impl Watchers {
         key: Key,
         views: &PackedSet<ViewId>,
         budget: &mut Budget,
-        watches: impl Fn(&[u32], &mut Vec<Key>),
+        watches: impl Fn(ViewId, &[u32], &mut Vec<Key>),
     ) -> Result<Vec<ViewId>, Stop> {
         if !self.unlisted.is_empty() {
             self.list(views, budget, watches)?;
@@ -60,12 +60,12 @@ impl Watchers {
         &mut self,
         views: &PackedSet<ViewId>,
         budget: &mut Budget,
-        watches: impl Fn(&[u32], &mut Vec<Key>),
+        watches: impl Fn(ViewId, &[u32], &mut Vec<Key>),
     ) -> Result<(), Stop> {
         let (mut row, mut keys) = (vec![0; views.width()], Vec::new());
         for view in std::mem::take(&mut self.unlisted).into_iter().flatten() {
             views.get(view, &mut row);
-            watches(&row, &mut keys);
+            watches(view, &row, &mut keys);
             for (thread, number) in keys.drain(..) {
                 self.lists.resize(self.lists.len().max(thread.index() + 1), Vec::new());
                 let lists = &mut self.lists[thread.index()];

@@ -27,7 +27,7 @@ pub fn apart(rng: &mut Rng) -> Apart {
         (0..count).map(|number| if all { number } else { rng.usize(..threads) }).collect()
     });
     let owners = owners.collect();
-    let (calls, creates, sleeps) = (rng.usize(..6) == 0, rng.usize(..8) == 0, rng.usize(..4) == 0);
+    let (calls, creates, sleeps) = (rng.usize(..3) == 0, rng.usize(..8) == 0, rng.usize(..4) == 0);
     let (deadlock, text) = (rng.usize(..3) == 0, String::new());
     let mut writer = Writer {
         rng,
@@ -35,6 +35,7 @@ pub fn apart(rng: &mut Rng) -> Apart {
         thread: 0,
         depth: 0,
         calls,
+        returns: false,
         creates,
         sleeps,
         labels: Vec::new(),
@@ -55,6 +56,8 @@ struct Writer<'r> {
     thread: usize,
     depth: usize,
     calls: bool,
+    /// Whether a procedure with a result is being written.
+    returns: bool,
     creates: bool,
     sleeps: bool,
     labels: Vec<String>,
@@ -86,6 +89,10 @@ impl Writer<'_> {
             self.put("bool f(x) { if (x) { return !x; } v0 := 1; return *; }");
         }
         let alike = self.one_in(3);
+        for thread in 0..threads {
+            self.thread = thread;
+            self.procedure();
+        }
         for thread in 0..threads - usize::from(alike) {
             (self.thread, self.depth) = (thread, 0);
             self.put(&format!("void t{thread}(p: 0..2) {{"));
@@ -114,6 +121,33 @@ impl Writer<'_> {
             self.put(&format!("thread t{thread}({argument});"));
         }
         self.depth = 0;
+        self.put("}");
+    }
+
+    /// A procedure that belongs to the thread, and may call itself.
+    fn procedure(&mut self) {
+        if !self.calls {
+            return;
+        }
+        let thread = self.thread;
+        self.put(&format!("bool g{thread}(p: 0..2) {{"));
+        (self.depth, self.returns) = (1, true);
+        self.put("decl x; decl y: 0..2;");
+        if self.one_in(8) {
+            let (variable, number) = (self.own().unwrap_or(0), self.rng.usize(..2));
+            self.put(&format!("enforce v{variable} = {number};"));
+        }
+        self.statement(2);
+        if self.one_in(2) {
+            let condition = self.condition();
+            self.put(&format!("if ({condition}) {{ x := g{thread}(p); }}"));
+        }
+        if self.one_in(2) {
+            self.statement(2);
+        }
+        let result = ["x", "!x", "*", "p = 0"][self.rng.usize(..4)];
+        self.put(&format!("return {result};"));
+        (self.depth, self.returns) = (0, false);
         self.put("}");
     }
 
@@ -221,18 +255,14 @@ impl Writer<'_> {
                 self.labels.push(label);
             }
             18 if self.sleeps => self.sleeping(),
-            19 if self.calls => {
-                let condition = self.condition();
-                let target = self.own().map_or_else(|| "x".to_owned(), |own| format!("v{own}"));
-                let target = if self.one_in(2) { "x".to_owned() } else { target };
-                self.put(&format!("x := f({condition}); if (x) {{ {target} := 1; }}"));
-            }
+            18 | 19 if self.calls => self.call(),
             20 if self.creates && self.thread > 0 && self.one_in(2) => {
                 let (other, argument) = (self.rng.usize(..self.thread), self.rng.usize(..3));
                 self.put(&format!("thread t{other}({argument});"));
             }
             21 if self.one_in(3) => {
-                let end = ["return;", "exit;"][self.rng.usize(..2)];
+                let end = if self.returns { "return *;" } else { "return;" };
+                let end = [end, "exit;"][self.rng.usize(..2)];
                 self.put(end);
             }
             20 if self.one_in(3) => {
@@ -245,6 +275,19 @@ impl Writer<'_> {
                 self.put(&text);
             }
         }
+    }
+
+    fn call(&mut self) {
+        let (condition, thread) = (self.condition(), self.thread);
+        let target = self.own().map_or_else(|| "x".to_owned(), |own| format!("v{own}"));
+        let target = if self.one_in(2) { "x".to_owned() } else { target };
+        let text = match self.rng.usize(..6) {
+            0 => format!("x := f({condition}); if (x) {{ {target} := 1; }}"),
+            1 => format!("x := g{thread}(0);"),
+            2 => format!("g{thread}(y);"),
+            _ => format!("x := g{thread}(p); if (x) {{ {target} := 0; }}"),
+        };
+        self.put(&text);
     }
 
     fn locked(&mut self) {

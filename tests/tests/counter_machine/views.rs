@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tepui_core::{Budget, Stop};
 use tepui_engines::abstraction::{Abstraction, Describe, Key};
+use tepui_engines::explored::{Chosen, Explored};
 use tepui_engines::ids::{Id, ThreadId, Threads, ViewId};
 use tepui_engines::obligations::Targets;
 use tepui_engines::packed::PackedSet;
@@ -172,6 +173,7 @@ impl Abstraction<Counting> for CounterViews {
         system: &mut Counting,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
+        _: &Explored,
         _: &Workers,
         _: &mut Budget,
     ) -> Result<(), Stop> {
@@ -194,13 +196,13 @@ impl Abstraction<Counting> for CounterViews {
         BEYOND
     }
 
-    fn watches(&self, system: &Counting, view: &[u32], keys: &mut Vec<Key>) {
+    fn watches(&self, system: &Counting, view: &[u32], _: Chosen<'_>, keys: &mut Vec<Key>) {
         if self.is_many(view) && !Self::enabled(&system.0, view, Op::Decrement).is_empty() {
             keys.push(BEYOND);
         }
     }
 
-    fn owed(&self, system: &Counting, view: &[u32], targets: &mut Targets<ThreadId>) {
+    fn owed(&self, system: &Counting, view: &[u32], _: Chosen<'_>, targets: &mut Targets<ThreadId>) {
         if self.is_many(view) {
             self.owe(&system.0, view, self.level - 1, targets);
         }
@@ -209,7 +211,7 @@ impl Abstraction<Counting> for CounterViews {
         }
     }
 
-    fn owed_for(&self, system: &Counting, _: Beyond, view: &[u32], targets: &mut Targets<ThreadId>) {
+    fn owed_for(&self, system: &Counting, _: Beyond, view: &[u32], _: Chosen<'_>, targets: &mut Targets<ThreadId>) {
         self.owe(&system.0, view, self.level, targets);
     }
 
@@ -217,7 +219,7 @@ impl Abstraction<Counting> for CounterViews {
         &self,
         _: &Counting,
         views: PackedSet<ViewId>,
-        _: Option<tepui_engines::abstraction::Explored>,
+        _: Option<Explored>,
         violated: &[bool],
         _: &Workers,
         _: &mut Budget,

@@ -5,7 +5,9 @@
 //! the driver calls a bound is the level of the views by which representatives are told apart, for pushdown models a number
 //! of symbols of each stack; it orders the search and limits no schedule, so no smallest one is reported.
 
+mod heeded;
 mod reduced;
+mod rounds;
 pub mod search;
 
 use std::sync::Arc;
@@ -27,7 +29,6 @@ use crate::pushdown::system::Pushdown;
 use crate::symmetry::Symmetry;
 use crate::system::System;
 use crate::workers::{Cores, Workers};
-use reduced::Reduced;
 use search::Search;
 
 /// What is true of the engine on every pushdown model.
@@ -105,11 +106,12 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
     pub fn certificate(&mut self, budget: &mut Budget) -> Result<Option<(usize, A::Certificate)>, Stop> {
         let Some(closed) = self.search.closed() else { return Ok(None) };
         let Search { explorer, levels, exact, violated, reduced, .. } = &mut self.search;
-        let explored = reduced.take().map(Reduced::into_explored);
+        let reduced = reduced.take();
         let states = std::mem::replace(&mut explorer.states, PackedSet::new([1]));
         levels.truncate(closed + 1);
         let Some(last) = levels.pop() else { return Ok(None) };
-        let (abstraction, mut views) = last.into_views();
+        let (abstraction, mut views, of_views) = last.into_views();
+        let explored = reduced.map(|reduced| if *exact { reduced.explored } else { of_views });
         if *exact {
             if self.lists {
                 explorer.states = states.clone();

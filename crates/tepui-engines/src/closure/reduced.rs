@@ -1,6 +1,6 @@
 //! Partial-order reduction: at each state some threads are explored, and the others wait.
 //!
-//! Which threads can wait, the system says ([`System::choose`]). Without more, some thread might wait for ever: one that runs
+//! Which threads can wait, the system says ([`System::choose`]), of each state when it is expanded. Without more, some thread might wait for ever: one that runs
 //! in a circle by itself hides all others. So the search goes in *rounds*. When nothing is left to expand, the states and the
 //! steps taken are a graph. If in each of its *bottom* components, those that no step leaves, every thread is explored
 //! somewhere or cannot move anywhere, then from every state a way leads to one where a given thread is explored, or cannot
@@ -12,16 +12,12 @@
 //!
 //! States from which a good component can be reached stay *settled*, and later rounds do not look at them again.
 
-use crate::abstraction::Explored;
+use super::heeded::{Heeded, Node};
 use crate::components::components;
+use crate::explored::Explored;
 use crate::explorer::{Explorer, Visitor};
 use crate::ids::{Id, StateId, ThreadId, Threads};
-use crate::interner::Interner;
 use crate::system::{Choice, System};
-
-/// The threads of a state that are explored: all, or none, or those of the set with a number and one.
-const ALL: u32 = 0;
-const NONE: u32 = u32::MAX;
 
 /// A thread to be explored at a state.
 pub(super) type Job = (StateId, ThreadId);
@@ -29,20 +25,24 @@ pub(super) type Job = (StateId, ThreadId);
 /// What is explored.
 #[derive(Default)]
 pub struct Reduced {
-    /// Sets of threads.
-    sets: Interner<Vec<ThreadId>>,
-    /// For each state the number of its set.
-    chosen: Vec<u32>,
+    /// For each state that was expanded the threads explored.
+    pub(super) explored: Explored,
+    /// For each state the thread whose step led to it first.
+    movers: Vec<ThreadId>,
     /// For each state what else is known of it.
     marks: Vec<Mark>,
     /// The steps taken.
-    edges: Vec<(StateId, StateId)>,
-    /// Whether nobody is ignored.
-    pub(super) heeds_all: bool,
+    pub(super) edges: Vec<(StateId, StateId)>,
+    /// Whose steps they are; not where views are states.
+    pub(super) by: Vec<ThreadId>,
+    /// Whether somebody waits somewhere.
+    pub(super) waits: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+pub(super) enum Mark {
+    /// It has not been expanded.
+    New,
     /// Everybody may move there.
     Open,
     /// One thread must not be interrupted.
@@ -53,12 +53,15 @@ enum Mark {
     Settled,
 }
 
+/// A step: from where and by whom, where to, and where the thread is then.
+pub(super) type Taken = (Job, StateId, ThreadId);
+
 /// Explores threads, and notes where their steps lead.
 pub(super) struct Follow;
 
 impl Visitor for Follow {
     type Job = Job;
-    type Found = Vec<(StateId, StateId, ThreadId)>;
+    type Found = Vec<Taken>;
 
     fn job(&self, &(state, thread): &Job) -> (StateId, Threads) {
         (state, Threads::one(thread))
@@ -66,8 +69,8 @@ impl Visitor for Follow {
 
     fn grown(&mut self, _: usize) {}
 
-    fn image(&self, &(from, _): &Job, to: StateId, place: ThreadId, found: &mut Self::Found) {
-        found.push((from, to, place));
+    fn image(&self, &job: &Job, to: StateId, place: ThreadId, found: &mut Self::Found) {
+        found.push((job, to, place));
     }
 
     fn done(&self, _: &Job, _: bool, _: &mut Self::Found) {}
@@ -94,72 +97,84 @@ enum Rank {
 }
 
 impl Reduced {
-    /// Whether somebody waits somewhere.
-    pub(super) fn waits(&self) -> bool {
-        !self.sets.is_empty()
-    }
-
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
-        (self.chosen.capacity() * 4 + self.marks.capacity() + self.edges.capacity() * 8) as u64
+        let steps = self.edges.capacity() * 8 + self.by.capacity() * 2;
+        (self.explored.bytes() + self.movers.capacity() * 2 + self.marks.capacity() + steps) as u64
     }
 
-    /// Which threads were explored, for a certificate.
-    pub(super) fn into_explored(self) -> Explored {
-        Explored { sets: self.sets.into_items(), of: self.chosen }
+    /// What is known of a state.
+    pub(super) fn mark(&self, state: StateId) -> Mark {
+        self.marks[state.index()]
     }
 
-    /// The threads that are explored at a state.
-    fn threads(&self, state: StateId, all: usize) -> Vec<ThreadId> {
-        match self.chosen[state.index()] {
-            ALL => Threads::all(all).collect(),
-            NONE => Vec::new(),
-            set => self.sets[set - 1].clone(),
-        }
-    }
-
-    /// What is to be explored at some states.
-    pub(super) fn jobs(&self, states: &[StateId], all: usize) -> Vec<Job> {
-        let jobs = |&state: &StateId| self.threads(state, all).into_iter().map(move |thread| (state, thread));
-        states.iter().flat_map(jobs).collect()
-    }
-
-    /// Notes steps, and chooses threads for the states that are new.
-    pub(super) fn note<S: System>(
-        &mut self,
-        explorer: &Explorer<S>,
-        found: impl Iterator<Item = (StateId, StateId, ThreadId)>,
-    ) {
-        let known = self.chosen.len();
-        let mut movers: Vec<Option<ThreadId>> = vec![None; explorer.states.len() - known];
-        for (from, to, mover) in found {
-            self.edges.push((from, to));
-            if let Some(new) = to.index().checked_sub(known) {
-                movers[new].get_or_insert(mover);
-            }
-        }
-        let new: Vec<_> = explorer.states.ids_from(known).zip(movers).collect();
-        let chosen = explorer.workers.cut(&new, |new| {
+    /// Chooses threads for states that are expanded for the first time; returns what is to be explored there.
+    pub(super) fn choose<S: System>(&mut self, explorer: &Explorer<S>, states: &[StateId]) -> Vec<Job> {
+        let movers = &self.movers;
+        let chosen = explorer.workers.cut(states, |states| {
             let (mut row, mut news) = (vec![0; explorer.states.width()], S::News::default());
-            let choose = |&(state, mover): &(StateId, Option<ThreadId>)| {
+            let choose = |&state: &StateId| {
                 explorer.states.get(state, &mut row);
                 let mut chosen = Vec::new();
-                let choice = explorer.system.choose(&row, mover.unwrap_or(ThreadId(0)), &mut news, &mut chosen);
+                let choice = explorer.system.choose(&row, movers[state.index()], &mut news, &mut chosen);
                 S::recycle(&mut news);
                 (choice, chosen)
             };
-            new.iter().map(choose).collect::<Vec<_>>()
+            states.iter().map(choose).collect::<Vec<_>>()
         });
-        for (choice, chosen) in chosen.into_iter().flatten() {
-            let (set, mark) = match choice {
-                Choice::All => (ALL, Mark::Open),
-                Choice::Some => (self.sets.intern(chosen) + 1, Mark::Open),
-                Choice::Alone => (ALL, Mark::Held),
-                Choice::Nobody => (NONE, Mark::Left),
+        let mut jobs = Vec::new();
+        for (&state, (choice, chosen)) in states.iter().zip(chosen.into_iter().flatten()) {
+            let (chosen, mark) = match choice {
+                Choice::All => (None, Mark::Open),
+                Choice::Some => (Some(chosen), Mark::Open),
+                Choice::Alone => (None, Mark::Held),
+                Choice::Nobody => (Some(Vec::new()), Mark::Left),
             };
-            self.chosen.push(set);
-            self.marks.push(mark);
+            self.waits |= choice == Choice::Some;
+            self.marks[state.index()] = mark;
+            match &chosen {
+                None => jobs.extend(Threads::all(explorer.system.threads()).map(|thread| (state, thread))),
+                Some(chosen) => jobs.extend(chosen.iter().map(|&thread| (state, thread))),
+            }
+            self.explored.set(state.index(), chosen);
         }
+        jobs
+    }
+
+    /// Notes steps, and by whom states were found that are new; `by` says whether it matters whose steps they are.
+    pub(super) fn note<S: System>(
+        &mut self,
+        explorer: &Explorer<S>,
+        by: bool,
+        found: impl Iterator<Item = Taken>,
+    ) {
+        let known = self.movers.len();
+        let mut movers: Vec<Option<ThreadId>> = vec![None; explorer.states.len() - known];
+        for ((from, thread), to, place) in found {
+            self.edges.push((from, to));
+            self.by.extend(by.then_some(thread));
+            if let Some(new) = to.index().checked_sub(known) {
+                movers[new].get_or_insert(place);
+            }
+        }
+        self.movers.extend(movers.into_iter().map(|mover| mover.unwrap_or(ThreadId(0))));
+        self.marks.resize(self.movers.len(), Mark::New);
+    }
+
+    /// Explores one more thread at a state, and whoever cannot wait then; returns those that are new.
+    pub(super) fn open<S: System>(
+        &mut self,
+        explorer: &Explorer<S>,
+        state: StateId,
+        thread: Option<ThreadId>,
+    ) -> Vec<Job> {
+        let Some(before) = self.explored.at(state.index()).map(<[_]>::to_vec) else { return Vec::new() };
+        let mut chosen = before.clone();
+        chosen.extend(thread);
+        explorer.system.complete(&explorer.row(state), &mut chosen);
+        let more = chosen.iter().filter(|thread| !before.contains(thread)).map(|&thread| (state, thread)).collect();
+        self.explored.set(state.index(), Some(chosen));
+        more
     }
 
     /// The states that are not settled, and the steps between them.
@@ -173,7 +188,7 @@ impl Reduced {
             match self.marks[to.index()] {
                 Mark::Open | Mark::Held => edges[number[from.index()]].push(number[to.index()]),
                 Mark::Settled => escapes[number[from.index()]] = true,
-                Mark::Left => {}
+                Mark::Left | Mark::New => {}
             }
         }
         Graph { states, edges, escapes }
@@ -186,8 +201,7 @@ impl Reduced {
         let count = component.iter().max().map_or(0, |last| last + 1);
         let mut members = vec![Vec::new(); count];
         component.iter().enumerate().for_each(|(place, &component)| members[component].push(place));
-        let alike: Vec<_> =
-            Threads::all(explorer.system.threads()).map(|thread| explorer.system.alike(thread)).collect();
+        let alike = alike(&explorer.system);
         let (mut ranks, mut jobs) = (Vec::with_capacity(count), Vec::new());
         // A component has a greater number than those that it leads to.
         for (own, members) in members.iter().enumerate() {
@@ -219,144 +233,52 @@ impl Reduced {
         alike: &[Vec<ThreadId>],
         jobs: &mut Vec<Job>,
     ) -> Rank {
-        let states = members.iter().map(|&place| graph.states[place]);
-        let open: Vec<_> = states.filter(|state| self.marks[state.index()] == Mark::Open).collect();
-        if open.is_empty() {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        let states: Vec<_> = members.iter().map(|&place| graph.states[place]).collect();
+        if !states.iter().any(|&state| self.mark(state) == Mark::Open) {
             return Rank::Dead;
         }
         let ignored = match alike.iter().any(|group| group.len() > 1) {
-            false => self.ignored(explorer, &open),
-            true => Followed::new(self, explorer, (graph, members), alike).ignored(),
+            false => self.ignored(explorer, &states),
+            true => {
+                let node = |&state: &StateId| Node {
+                    row: explorer.row(state),
+                    open: self.mark(state) == Mark::Open,
+                    explored: self.explored.at(state.index()),
+                };
+                let nodes: Vec<_> = states.iter().map(node).collect();
+                let ways = members.iter().enumerate().flat_map(|(from, &place)| {
+                    let to = graph.edges[place].iter().filter_map(|to| members.binary_search(to).ok());
+                    to.map(move |to| (from, vec![to]))
+                });
+                let ignored = Heeded::new(alike, &nodes, &ways.collect::<Vec<_>>())
+                    .ignored(|node, thread| explorer.system.can_move(&nodes[node].row, thread));
+                let first = ignored.into_iter().min_by_key(|&(node, thread)| (thread, node));
+                first.map(|(node, thread)| (states[node], thread))
+            }
         };
         let Some((state, thread)) = ignored else { return Rank::Good };
-        jobs.extend(self.open(explorer, state, thread));
+        jobs.extend(self.open(explorer, state, Some(thread)));
         Rank::Bad
     }
 
     /// The first thread that is not explored at any of some states although it can move at one of them, the first of which
     /// is named.
     fn ignored<S: System>(&self, explorer: &Explorer<S>, states: &[StateId]) -> Option<Job> {
+        let open = states.iter().filter(|&&state| self.mark(state) == Mark::Open);
         let mut seen = vec![false; explorer.system.threads()];
-        for &state in states {
-            match self.chosen[state.index()] {
-                ALL => return None,
-                _ => self.threads(state, 0).iter().for_each(|thread| seen[thread.index()] = true),
-            }
+        for state in open.clone() {
+            self.explored.at(state.index())?.iter().for_each(|thread| seen[thread.index()] = true);
         }
-        let mut states = states.to_vec();
-        states.sort_unstable();
         Threads::all(seen.len()).filter(|thread| !seen[thread.index()]).find_map(|thread| {
-            states.iter().find(|&&state| can_move(explorer, state, thread)).map(|&state| (state, thread))
+            let can_move = |state: StateId| explorer.system.can_move(&explorer.row(state), thread);
+            open.clone().find(|&&state| can_move(state)).map(|&state| (state, thread))
         })
     }
-
-    /// Explores one more thread at a state, and whoever cannot wait then.
-    fn open<S: System>(&mut self, explorer: &Explorer<S>, state: StateId, thread: ThreadId) -> Vec<Job> {
-        let before = self.threads(state, 0);
-        let mut chosen = before.clone();
-        explorer.system.widen(&explorer.row(state), thread, &mut chosen);
-        let more = chosen.iter().filter(|thread| !before.contains(thread)).map(|&thread| (state, thread)).collect();
-        self.chosen[state.index()] = self.sets.intern(chosen) + 1;
-        more
-    }
 }
 
-fn can_move<S: System>(explorer: &Explorer<S>, state: StateId, thread: ThreadId) -> bool {
-    explorer.system.expand(thread, &explorer.row(state), &mut Vec::new(), &mut S::News::default(), &mut |_, _| {})
-}
-
-/// The states of a component where some threads are interchangeable, and who is heeded there.
-///
-/// A thread that does not move may change places with others, but keeps its local state. So it is followed by that, and
-/// of equal ones the first stands for all.
-struct Followed<'a, S: System> {
-    explorer: &'a Explorer<S>,
-    /// For each thread those that it is interchangeable with, itself included.
-    alike: &'a [Vec<ThreadId>],
-    /// The states in ascending order, and whether everybody may move there.
-    states: Vec<(StateId, bool)>,
-    /// For each state those that lead there.
-    into: Vec<Vec<usize>>,
-    /// For each state and thread whether it is known to be heeded.
-    heeded: Vec<Vec<bool>>,
-}
-
-impl<'a, S: System> Followed<'a, S> {
-    fn new(
-        reduced: &Reduced,
-        explorer: &'a Explorer<S>,
-        (graph, members): (&Graph, &[usize]),
-        alike: &'a [Vec<ThreadId>],
-    ) -> Self {
-        let mut members = members.to_vec();
-        members.sort_unstable();
-        let mut into = vec![Vec::new(); members.len()];
-        for (from, &place) in members.iter().enumerate() {
-            let to = graph.edges[place].iter().filter_map(|to| members.binary_search(to).ok());
-            to.for_each(|to| into[to].push(from));
-        }
-        let states = members.iter().map(|&place| graph.states[place]);
-        let states = states.map(|state| (state, reduced.marks[state.index()] == Mark::Open)).collect();
-        let threads = explorer.system.threads();
-        let mut followed = Self { explorer, alike, states, into, heeded: Vec::new() };
-        for &(state, open) in &followed.states {
-            let explored = if open { reduced.threads(state, threads) } else { Vec::new() };
-            let mut heeded = vec![false; threads];
-            explored.into_iter().for_each(|thread| heeded[thread.index()] = true);
-            followed.heeded.push(heeded);
-        }
-        followed
-    }
-
-    /// Whether a thread, or one like it with an equal local state, is heeded at a state.
-    fn is_heeded(&self, row: &[u32], state: usize, thread: ThreadId, local: u32) -> bool {
-        let mut alike = self.alike[thread.index()].iter();
-        alike.any(|other| row[other.field()] == local && self.heeded[state][other.index()])
-    }
-
-    /// Carries what is known of some states back along steps.
-    fn spread(&mut self, mut changed: Vec<usize>) {
-        while let Some(to) = changed.pop() {
-            let target = self.explorer.row(self.states[to].0);
-            for from in self.into[to].clone() {
-                let row = self.explorer.row(self.states[from].0);
-                let new: Vec<_> = Threads::of(&row)
-                    .filter(|thread| !self.heeded[from][thread.index()])
-                    .filter(|&thread| self.is_heeded(&target, to, thread, row[thread.field()]))
-                    .collect();
-                new.iter().for_each(|thread| self.heeded[from][thread.index()] = true);
-                if !new.is_empty() {
-                    changed.push(from);
-                }
-            }
-        }
-    }
-
-    /// The first thread that is ignored although it can move, at the first state where that is so.
-    fn ignored(mut self) -> Option<Job> {
-        self.spread((0..self.states.len()).collect());
-        let (mut changed, mut missing) = (Vec::new(), Vec::new());
-        for place in 0..self.states.len() {
-            let (state, open) = self.states[place];
-            let row = self.explorer.row(state);
-            for thread in Threads::of(&row).filter(|_| open) {
-                let repeats = |other: &ThreadId| *other < thread && row[other.field()] == row[thread.field()];
-                if self.alike[thread.index()].iter().any(repeats)
-                    || self.is_heeded(&row, place, thread, row[thread.field()])
-                {
-                    continue;
-                }
-                if can_move(self.explorer, state, thread) {
-                    missing.push((place, thread));
-                } else {
-                    self.heeded[place][thread.index()] = true;
-                    changed.push(place);
-                }
-            }
-        }
-        self.spread(changed);
-        missing.retain(|&(place, thread)| !self.heeded[place][thread.index()]);
-        let first = missing.into_iter().min_by_key(|&(place, thread)| (thread, place));
-        first.map(|(place, thread)| (self.states[place].0, thread))
-    }
+/// For each thread those that it is interchangeable with.
+pub(super) fn alike<S: System>(system: &S) -> Vec<Vec<ThreadId>> {
+    Threads::all(system.threads()).map(|thread| system.alike(thread)).collect()
 }

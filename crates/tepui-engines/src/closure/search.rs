@@ -31,7 +31,8 @@ use std::collections::VecDeque;
 
 use tepui_core::{Budget, Stop};
 
-use super::reduced::{self, Follow, Reduced};
+use super::reduced::Reduced;
+use super::rounds::Representatives;
 use crate::abstraction::Abstraction;
 use crate::explorer::{Explorer, Visitor};
 use crate::ids::{Id, StateId, ThreadId, Threads, ViewId};
@@ -74,6 +75,8 @@ pub struct Search<S: System, A: Abstraction<S>> {
     deferred: Vec<StateId>,
     /// Which threads are explored, where not all need be.
     pub reduced: Option<Reduced>,
+    /// For each level the states that stand for its views then.
+    pub(super) representatives: Vec<Representatives>,
     /// Whether some thread waits somewhere.
     pub is_reduced: bool,
 }
@@ -117,6 +120,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             ordinary: VecDeque::new(),
             deferred: Vec::new(),
             reduced: None,
+            representatives: Vec::new(),
             is_reduced: false,
         }
     }
@@ -128,7 +132,8 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
 
     /// Whether no state is left that has not been expanded.
     pub fn exhausted(&self) -> bool {
-        !self.levels.is_empty() && self.urgent.is_empty() && self.ordinary.is_empty() && self.deferred.is_empty()
+        let ignores = self.reduced.is_some() && self.closed().is_none();
+        !self.levels.is_empty() && !ignores && self.urgent.is_empty() && self.ordinary.is_empty() && self.deferred.is_empty()
     }
 
     /// The first level at which the views are closed.
@@ -167,15 +172,15 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             // A few that are urgent are not worth a batch of their own; the threads need something to share.
             let more = most - batch.len();
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
-            if batch.is_empty() && self.begin_round(budget)? {
-                continue;
+            if !batch.is_empty() {
+                self.expand(&batch, budget)?;
             }
-            if batch.is_empty() {
+            let round = self.reduced.is_some() && self.begin_round(batch.is_empty(), budget)?;
+            if batch.is_empty() && !round && self.closed().is_none() {
                 self.begun = false;
                 self.stage = A::next_level(self.stage);
                 break;
             }
-            self.expand(&batch, budget)?;
         }
         Ok(())
     }
@@ -184,52 +189,29 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.violated.iter().filter(|&&violated| violated).count()
     }
 
-    /// Where only some threads are explored and nothing is left to expand: whether more of them have to be. If not, the views
-    /// are closed.
-    fn begin_round(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
-        let Some(reduced) = self.reduced.as_mut().filter(|reduced| !reduced.heeds_all) else { return Ok(false) };
-        let jobs = reduced.round(&self.explorer);
-        if jobs.is_empty() {
-            reduced.heeds_all = true;
-            self.levels.iter_mut().for_each(|level| level.has_expanded(1));
-            return Ok(true);
-        }
-        let before = self.explorer.states.len();
-        let stopped = self.follow(&jobs, budget);
-        self.take_in(before, stopped, budget)?;
-        Ok(true)
-    }
-
-    /// Explores threads at states.
-    fn follow(&mut self, jobs: &[reduced::Job], budget: &mut Budget) -> Result<(), Stop> {
-        let mut found = Vec::new();
-        let stopped = self.explorer.run(jobs, &mut Follow, &mut found, budget);
-        if let Some(reduced) = &mut self.reduced {
-            reduced.note(&self.explorer, found.into_iter().flatten());
-            self.is_reduced |= reduced.waits();
-        }
-        stopped
-    }
-
     fn expand(&mut self, batch: &[Candidate], budget: &mut Budget) -> Result<(), Stop> {
         let before = self.explorer.states.len();
         let threads = self.explorer.system.threads();
-        let stopped = match &self.reduced {
+        let stopped = match &mut self.reduced {
             None => self.explorer.run(batch, &mut Expand { threads }, &mut Vec::new(), budget),
             Some(reduced) => {
                 let states: Vec<_> = batch.iter().map(|&(state, _)| state).collect();
-                self.follow(&reduced.jobs(&states, threads), budget)
+                let jobs = reduced.choose(&self.explorer, &states);
+                self.follow(&jobs, budget)
             }
         };
         for (index, level) in self.levels.iter_mut().enumerate().filter(|_| stopped.is_ok()) {
             level.has_expanded(batch.iter().filter(|(_, levels)| levels & 1 << index != 0).count());
         }
         self.take_in(before, stopped, budget)?;
-        for index in (0..self.levels.len()).filter(|_| !self.exact) {
+        let levels = if self.exact { 0 } else { self.levels.len() };
+        for index in 0..levels {
             let first = batch.iter().filter(|(_, levels)| levels & 1 << index != 0).map(|&(state, _)| state);
             let first: Vec<_> = first.collect();
             let Explorer { system, states, workers, .. } = &mut self.explorer;
             let views = self.levels[index].add(system, states, &first, workers, budget)?;
+            self.represent(index, &views, &first);
+            let Explorer { system, workers, .. } = &mut self.explorer;
             self.levels[index].look_at(&views, system, workers, budget)?;
         }
         budget.progress(self.stage as u32, self.explorer.states.len() as u64, self.view_count);
@@ -238,7 +220,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// Takes in the states that were found, even if there was a stop.
-    fn take_in(&mut self, before: usize, stopped: Result<(), Stop>, budget: &mut Budget) -> Result<(), Stop> {
+    pub(super) fn take_in(&mut self, before: usize, stopped: Result<(), Stop>, budget: &mut Budget) -> Result<(), Stop> {
         let found: Vec<_> = self.explorer.states.ids_from(before).collect();
         let stopped = stopped.and_then(|()| self.sort_in(&found, budget));
         stopped.and_then(|()| self.report_views(budget)).inspect_err(|_| {
@@ -315,13 +297,11 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         self.exact = exact.is_some();
         let abstraction = exact.unwrap_or_else(|| A::new(system, self.stage));
         self.levels.push(Obligations::of(system, abstraction));
+        if system.reduces() {
+            self.reduced.get_or_insert_default().note(&self.explorer, !self.exact, std::iter::empty());
+        }
         let all = self.explorer.states.ids();
         if self.exact {
-            if self.explorer.system.reduces() {
-                // That nobody is ignored remains to be seen, as if one more state had to be expanded.
-                self.levels.iter_mut().for_each(|level| level.will_expand(1));
-                self.reduced.get_or_insert_default().note(&self.explorer, std::iter::empty());
-            }
             self.queue(&all.collect::<Vec<_>>());
             return self.report_views(budget);
         }
@@ -333,8 +313,10 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         deferred.iter().for_each(|&state| expanded[state.index()] = false);
         let expanded: Vec<_> = self.explorer.states.ids().filter(|state| expanded[state.index()]).collect();
         let Explorer { system, states, workers, .. } = &self.explorer;
-        self.levels[last].add(system, states, &expanded, workers, budget)?;
+        let shown = self.levels[last].add(system, states, &expanded, workers, budget)?;
+        let first: Vec<_> = first_shown(&shown, 0).filter(|&(_, new)| new).map(|(place, _)| expanded[place]).collect();
         let shown: Vec<_> = self.levels[last].views.ids().collect();
+        self.represent(last, &shown, &first);
         let (mut urgent, mut ordinary) = (Vec::new(), Vec::new());
         let owing = self.owing(&deferred, budget)?;
         for (state, owing) in deferred.into_iter().zip(owing) {

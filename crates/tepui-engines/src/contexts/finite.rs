@@ -29,7 +29,7 @@ pub fn collapsed<S: System, A: Abstraction<S>>(
         views.look_at(&shown, system, workers, budget)?;
         if views.open() == 0 {
             *states = PackedSet::new([1]);
-            let (abstraction, views) = views.into_views();
+            let (abstraction, views, _) = views.into_views();
             let certificate = abstraction.certificate(system, views, None, violated, workers, budget)?;
             let because = "one more context brings no new state, so all states are known".to_owned();
             return Ok(Proof { certificate, because, kind: "states", level });

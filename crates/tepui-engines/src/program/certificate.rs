@@ -9,7 +9,7 @@ use tepui_model::pushdown::Symbol;
 use super::layout::{Field, Head, Stage};
 use super::system::Programs;
 use super::variables::{self, Variables};
-use crate::abstraction::Explored;
+use crate::explored::Explored;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::interner::Interner;
 use crate::packed::PackedSet;
@@ -51,7 +51,7 @@ pub(super) fn certificate(
 fn without_failures(
     system: &Programs,
     words: &Words,
-    (views, mut explored): (PackedSet<ViewId>, Option<Explored>),
+    (views, explored): (PackedSet<ViewId>, Option<Explored>),
     word: &impl Fn(ThreadId, u32) -> WordId,
     budget: &mut Budget,
 ) -> Result<(PackedSet<ViewId>, Option<Explored>), Stop> {
@@ -59,19 +59,20 @@ fn without_failures(
         return Ok((views, explored));
     }
     let mut kept = PackedSet::new(vec![1; views.width()]);
-    let mut of = Vec::new();
+    let mut kept_explored = explored.as_ref().map(|_| Explored::default());
     let mut row = vec![0; views.width()];
     for view in views.ids() {
         views.get(view, &mut row);
         if !Threads::of(&row).any(|thread| system.has_failed(words.word(thread, word(thread, row[thread.field()]))[0]))
         {
-            kept.insert(&row);
-            of.extend(explored.as_ref().map(|explored| explored.of[view.index()]));
+            let (number, _): (ViewId, _) = kept.insert(&row);
+            if let (Some(kept), Some(explored)) = (&mut kept_explored, &explored) {
+                kept.set(number.index(), explored.at(view.index()).map(<[_]>::to_vec));
+            }
         }
         budget.pass(1)?;
     }
-    explored.iter_mut().for_each(|explored| explored.of = std::mem::take(&mut of));
-    Ok((kept, explored))
+    Ok((kept, kept_explored))
 }
 
 /// The shared states that occur in views, and for each shared row the number of its state.

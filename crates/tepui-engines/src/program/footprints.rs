@@ -146,6 +146,13 @@ impl Footprints {
         self.pool.intern(footprint)
     }
 
+    /// The number of what two have together.
+    pub(super) fn joined(&mut self, one: u32, other: u32) -> u32 {
+        let mut all = self.get(one).clone();
+        all.add(self.get(other));
+        self.intern(all)
+    }
+
     /// What a thread touches that has ended, or has not begun.
     pub(super) fn of_nobody(&mut self) -> Touched {
         let (mut next, ever) = (Footprint::none(self.things()), Footprint::none(self.things()));

@@ -5,6 +5,10 @@
 //! the thread whose step found the state is taken, else the first. So a thread runs as far as it can before others
 //! begin: otherwise it would run in a circle anew wherever the others stand, and each of these circles would have to be
 //! opened for them.
+//!
+//! What a thread may ever do is what its topmost frame may, and what all frames may that were ever seen to wait for a
+//! procedure in threads of its kind: a view does not show which of them lie below. So more becomes known as the search goes on,
+//! and sets that were persistent have to be completed.
 
 use super::footprints::{Footprints, Touched};
 use super::layout::{Field, Head};
@@ -21,6 +25,10 @@ pub(super) struct Touching {
     footprints: Footprints,
     /// For each kind of thread and stack.
     of_stack: Vec<Vec<Touched>>,
+    /// For each kind of thread what all frames may do that lie below others.
+    below: Vec<u32>,
+    /// How often that has grown.
+    grown: usize,
     /// The shared variables that may have no value yet.
     open: Vec<(usize, Field)>,
     /// For each footprint a bit for each with which it collides, if all variables have values and there are not very many.
@@ -57,10 +65,14 @@ impl Programs {
         let fields = code.shared.fields.iter().copied().enumerate();
         let open = fields.filter(|(number, field)| code.kept.shared.contains(*number) && field.may_be_unset());
         let kinds = self.kind_of.iter().max().map_or(0, |last| last + 1);
+        let mut footprints = Footprints::new(&code.program, code.kept.shared.clone());
+        let nothing = footprints.of_nobody().ever;
         self.touching = Some(Touching {
             open: open.collect(),
-            footprints: Footprints::new(&code.program, code.kept.shared.clone()),
+            footprints,
             of_stack: vec![Vec::new(); kinds],
+            below: vec![nothing; kinds],
+            grown: 0,
             collisions: Vec::new(),
         });
         self.note_stacks();
@@ -70,15 +82,19 @@ impl Programs {
     /// Finds out what is touched with stacks that are new.
     pub(super) fn note_stacks(&mut self) {
         let Some(mut touching) = self.touching.take() else { return };
-        let Touching { footprints, of_stack, .. } = &mut touching;
+        let Touching { footprints, of_stack, below, grown, .. } = &mut touching;
         for (kind, known) in of_stack.iter_mut().enumerate() {
             let stacks = self.tables.stacks(kind);
             for stack in known.len()..stacks.count() {
                 let (top, rest) = stacks.split(stack as u32);
-                known.push(match top.is_bottom() {
-                    true => footprints.of_nobody(),
-                    false => footprints.of_frame(&self.source_frame(top), known[rest as usize].ever),
-                });
+                if top.is_bottom() {
+                    known.push(footprints.of_nobody());
+                    continue;
+                }
+                let lower = known[rest as usize].ever;
+                known.push(footprints.of_frame(&self.source_frame(top), lower));
+                let more = footprints.joined(below[kind], lower);
+                *grown += usize::from(std::mem::replace(&mut below[kind], more) != more);
             }
         }
         touching.compare();
@@ -117,9 +133,10 @@ impl Programs {
                 continue;
             }
             set.clear();
+            set.push(thread);
             let mut count = 0;
             // A set is given up as soon as it is no better than one before.
-            let better = disturbing.close(thread, &mut set, |thread| {
+            let better = disturbing.close(&mut set, |thread| {
                 count += usize::from(can_move(thread));
                 count < fewest
             });
@@ -149,17 +166,22 @@ impl Programs {
         }
     }
 
-    /// Adds a thread to a persistent set, and whoever collides.
-    pub(super) fn close(&self, row: &[u32], thread: ThreadId, set: &mut Vec<ThreadId>) {
-        Disturbing::new(self, row).close(thread, set, |_| true);
+    /// Adds whoever collides with threads of a set.
+    pub(super) fn close(&self, row: &[u32], set: &mut Vec<ThreadId>) {
+        Disturbing::new(self, row).close(set, |_| true);
+    }
+
+    /// How often more has become known of what threads may ever do.
+    pub(super) fn times_grown(&self) -> usize {
+        self.touching.as_ref().map_or(0, |touching| touching.grown)
     }
 }
 
 /// Who disturbs whom at a state.
 struct Disturbing<'a> {
     touching: Option<&'a Touching>,
-    /// For each thread.
-    touched: Vec<Option<Touched>>,
+    /// For each thread; and what lies below its topmost frame may touch.
+    touched: Vec<Option<(Touched, u32)>>,
     /// The shared variables that have no value yet.
     unset: Vec<u64>,
 }
@@ -175,30 +197,36 @@ impl<'a> Disturbing<'a> {
             unset.resize(unset.len().max(number / 64 + 1), 0);
             unset[number / 64] |= 1 << (number % 64);
         }
-        let touched = Threads::of(row)
-            .map(|thread| touching.of_stack[system.kind_of[thread.index()]].get(row[thread.field()] as usize).copied());
+        let touched = Threads::of(row).map(|thread| {
+            let (kind, stack) = (system.kind_of[thread.index()], row[thread.field()]);
+            let touched = *touching.of_stack[kind].get(stack as usize)?;
+            Some((touched, if stack == EMPTY { touched.ever } else { touching.below[kind] }))
+        });
         Self { touching: Some(touching), touched: touched.collect(), unset }
     }
 
     /// Whether what a thread does next collides with something that another one may ever do.
     #[inline]
     fn collides(&self, thread: ThreadId, other: ThreadId) -> bool {
-        let (Some(touching), Some(own), Some(other)) =
+        let (Some(touching), Some((own, below)), Some((other, others_below))) =
             (self.touching, self.touched[thread.index()], self.touched[other.index()])
         else {
             return true;
         };
-        match touching.collisions.get(own.next as usize) {
-            Some(known) if self.unset.is_empty() => known[other.ever as usize / 64] >> (other.ever % 64) & 1 == 1,
-            _ => touching.footprints.get(own.next).collides(touching.footprints.get(other.ever), &self.unset),
-        }
+        let collide = |one: u32, other: u32| match touching.collisions.get(one as usize) {
+            Some(known) if self.unset.is_empty() => known[other as usize / 64] >> (other % 64) & 1 == 1,
+            _ => touching.footprints.get(one).collides(touching.footprints.get(other), &self.unset),
+        };
+        // What it does next may be all that it ever does.
+        collide(own.next, other.ever)
+            || touching.grown > 0
+                && (collide(own.next, others_below)
+                    || own.next == own.ever && (collide(below, other.ever) || collide(below, others_below)))
     }
 
-    /// Adds a thread to a persistent set, and whoever collides, as long as they are wanted; says whether all were.
-    fn close(&self, thread: ThreadId, set: &mut Vec<ThreadId>, mut is_wanted: impl FnMut(ThreadId) -> bool) -> bool {
-        let first = set.len();
-        set.push(thread);
-        let mut next = first;
+    /// Adds whoever collides with threads of a set, as long as all are wanted; says whether they were.
+    fn close(&self, set: &mut Vec<ThreadId>, mut is_wanted: impl FnMut(ThreadId) -> bool) -> bool {
+        let mut next = 0;
         while let Some(&thread) = set.get(next) {
             if !is_wanted(thread) {
                 return false;

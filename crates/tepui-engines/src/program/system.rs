@@ -496,8 +496,18 @@ impl System for Programs {
         group.map_or_else(|| vec![thread], Clone::clone)
     }
 
-    fn widen(&self, row: &[u32], thread: ThreadId, chosen: &mut Vec<ThreadId>) {
-        self.close(row, thread, chosen);
+    fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
+        let (_, top, _) = self.split(row, thread);
+        !top.is_bottom() && self.may_return(Head(self.tables.frame(top)[0]))
+            || self.expand(thread, row, &mut Vec::new(), &mut News::default(), &mut |_, _| {})
+    }
+
+    fn complete(&self, row: &[u32], chosen: &mut Vec<ThreadId>) {
+        self.close(row, chosen);
+    }
+
+    fn futures(&self) -> usize {
+        self.times_grown()
     }
 
     fn bytes(&self) -> u64 {

@@ -22,8 +22,9 @@ use super::machine::{Machine, Outcome};
 use super::system::Programs;
 use super::tables::News;
 use super::word_rows::WordRows;
-use crate::abstraction::{Abstraction, Explored, Key};
-use crate::ids::{ThreadId, Threads, ViewId, WordId};
+use crate::abstraction::{Abstraction, Key, Way};
+use crate::explored::{Chosen, Explored};
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
 use crate::pushdown::words::{Fact, Words};
@@ -117,16 +118,16 @@ impl FrameViews {
         (flat.words, flat.of_stack)
     }
 
-    /// What the threads of a view do to words, where that is new; frames may be provisional.
+    /// What the threads explored at a view do to words, where that is new; frames may be provisional.
     fn effects_of(
         &self,
         system: &Programs,
-        view: &[u32],
+        (view, explored): (&[u32], Chosen<'_>),
         news: &mut News,
         found: &mut Vec<(ThreadId, WordId, Effect)>,
     ) {
         let word = |thread: ThreadId| WordId(view[thread.field()]);
-        for thread in Threads::of(view).filter(|&thread| !system.symmetry.repeats(view, thread)) {
+        for thread in moving(system, view, explored) {
             let top = self.words.word(thread, word(thread))[0];
             if top.is_bottom() {
                 continue;
@@ -210,14 +211,14 @@ impl FrameViews {
         }
     }
 
-    /// The words that a thread of a view returns from without knowing what lies below.
+    /// The words that a thread explored at a view returns from without knowing what lies below.
     fn returning<'a>(
         &'a self,
         system: &'a Programs,
         view: &'a [u32],
+        explored: Chosen<'a>,
     ) -> impl Iterator<Item = (ThreadId, WordId, Symbol)> {
-        let threads = Threads::of(view).filter(|&thread| !system.symmetry.repeats(view, thread));
-        threads.filter_map(move |thread| {
+        moving(system, view, explored).filter_map(move |thread| {
             let word = WordId(view[thread.field()]);
             let text = self.words.word(thread, word);
             let returns = !text[0].is_bottom() && system.may_return(Head(system.tables.frame(text[0])[0]));
@@ -226,8 +227,8 @@ impl FrameViews {
     }
 
     /// Whether all is known that a view owes.
-    fn is_resolved(&self, system: &Programs, view: &[u32]) -> bool {
-        self.returning(system, view).all(|(thread, word, top)| {
+    fn is_resolved(&self, system: &Programs, view: &[u32], explored: Chosen<'_>) -> bool {
+        self.returning(system, view, explored).all(|(thread, word, top)| {
             let Some(returned) = self.returns.get(&(view[0], top)) else { return false };
             let (leader, revealed) = (self.words.leader(thread), self.words.revealed(thread, word));
             returned.iter().all(|&returned| {
@@ -370,6 +371,7 @@ impl Abstraction<Programs> for FrameViews {
         system: &mut Programs,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
+        explored: &Explored,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -378,7 +380,7 @@ impl Abstraction<Programs> for FrameViews {
             let (mut row, mut found, mut news) = (vec![0; views.width()], Vec::new(), News::default());
             for &view in which {
                 views.get(view, &mut row);
-                this.effects_of(known, &row, &mut news, &mut found);
+                this.effects_of(known, (&row, explored.at(view.index())), &mut news, &mut found);
             }
             found.retain(|effect| !this.effects.contains(effect));
             found.dedup();
@@ -409,6 +411,7 @@ impl Abstraction<Programs> for FrameViews {
         system: &mut Programs,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
+        explored: &Explored,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -417,14 +420,14 @@ impl Abstraction<Programs> for FrameViews {
             let mut row = vec![0; views.width()];
             let open = which.iter().copied().filter(|&view| {
                 views.get(view, &mut row);
-                !this.is_resolved(known, &row)
+                !this.is_resolved(known, &row, explored.at(view.index()))
             });
             open.collect::<Vec<_>>()
         });
         let (mut row, mut machine) = (vec![0; views.width()], Machine::default());
         for view in open.into_iter().flatten() {
             views.get(view, &mut row);
-            let returning: Vec<_> = self.returning(system, &row).collect();
+            let returning: Vec<_> = self.returning(system, &row, explored.at(view.index())).collect();
             for (thread, word, top) in returning {
                 let leader = self.words.leader(thread);
                 for returned in self.find_returned(system, row[0], top, &mut machine) {
@@ -450,12 +453,13 @@ impl Abstraction<Programs> for FrameViews {
         fact.key()
     }
 
-    fn watches(&self, system: &Programs, view: &[u32], keys: &mut Vec<Key>) {
-        keys.extend(self.returning(system, view).map(|(thread, word, _)| (self.words.leader(thread), word.0)));
+    fn watches(&self, system: &Programs, view: &[u32], explored: Chosen<'_>, keys: &mut Vec<Key>) {
+        let returning = self.returning(system, view, explored);
+        keys.extend(returning.map(|(thread, word, _)| (self.words.leader(thread), word.0)));
     }
 
-    fn owed(&self, system: &Programs, view: &[u32], targets: &mut Targets<Return>) {
-        for (thread, word, top) in self.returning(system, view) {
+    fn owed(&self, system: &Programs, view: &[u32], explored: Chosen<'_>, targets: &mut Targets<Return>) {
+        for (thread, word, top) in self.returning(system, view, explored) {
             let leader = self.words.leader(thread);
             for &returned in self.returns.get(&(view[0], top)).into_iter().flatten() {
                 for &revealed in self.words.revealed(thread, word) {
@@ -465,12 +469,41 @@ impl Abstraction<Programs> for FrameViews {
         }
     }
 
-    fn owed_for(&self, system: &Programs, fact: Fact, view: &[u32], targets: &mut Targets<Return>) {
-        let Some(place) = system.symmetry.place_of(view, fact.thread, fact.word.0) else { return };
+    fn owed_for(
+        &self,
+        system: &Programs,
+        fact: Fact,
+        view: &[u32],
+        explored: Chosen<'_>,
+        targets: &mut Targets<Return>,
+    ) {
+        let place = system.symmetry.place_of(view, fact.thread, fact.word.0);
+        let Some(place) = place.filter(|place| is_explored(explored, *place)) else { return };
         let top = self.words.word(place, fact.word)[0];
         for &returned in self.returns.get(&(view[0], top)).into_iter().flatten() {
             self.owed_by((view, place), (fact.thread, fact.revealed, returned), system, targets);
         }
+    }
+
+    fn shown_of(&self, system: &Programs, row: &[u32], thread: ThreadId) -> u32 {
+        self.of_stack[system.symmetry.leader(thread).index()][row[thread.field()] as usize].0
+    }
+
+    fn way(&self, system: &Programs, view: &[u32], thread: ThreadId) -> Way {
+        let (leader, word) = (self.words.leader(thread), WordId(view[thread.field()]));
+        let text = self.words.word(thread, word);
+        if text[0].is_bottom() || !system.may_return(Head(system.tables.frame(text[0])[0])) {
+            return Way::Each;
+        }
+        if !self.words.is_open(text) {
+            return Way::Together;
+        }
+        let returned = self.returns.get(&(view[0], text[0])).map_or(&[][..], Vec::as_slice);
+        let goes_on = |&returned: &u32| {
+            let resumed = |&revealed: &WordId| self.resumed.get(&(leader, revealed, returned));
+            self.words.revealed(thread, word).iter().all(|word| resumed(word).is_some_and(|found| !found.is_empty()))
+        };
+        if returned.iter().all(goes_on) { Way::Owed } else { Way::Unsure }
     }
 
     fn certificate(
@@ -524,4 +557,14 @@ impl FrameViews {
             system.symmetry.canonicalise_at(target, place);
         }
     }
+}
+
+/// The threads explored at a view, of equal ones the first.
+fn moving(system: &Programs, view: &[u32], explored: Chosen<'_>) -> impl Iterator<Item = ThreadId> {
+    Threads::of(view).filter(move |&thread| is_explored(explored, thread) && !system.symmetry.repeats(view, thread))
+}
+
+#[inline]
+fn is_explored(explored: Chosen<'_>, thread: ThreadId) -> bool {
+    explored.is_none_or(|explored| explored.contains(&thread))
 }

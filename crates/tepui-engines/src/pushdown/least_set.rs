@@ -211,7 +211,7 @@ impl<'a> LeastInductiveSet<'a> {
         let (mut row, mut next) = (self.start.clone(), self.start.clone());
         while let Some(fact) = self.grams.words.next_fact() {
             let (grams, symmetry) = (&self.grams, self.symmetry);
-            let watches = |view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
+            let watches = |_, view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
             let watching = self.watchers.take(fact.key(), &self.views, budget, watches)?;
             for views in watching.chunks(WAVE) {
                 let mut batch = Batch::default();

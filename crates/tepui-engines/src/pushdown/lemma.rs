@@ -7,7 +7,7 @@ use tepui_cert::pushdown::{Lemma, Rows};
 use tepui_core::{Budget, Stop};
 
 use super::words::Words;
-use crate::abstraction::Explored;
+use crate::explored::Explored;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::interner::Interner;
 use crate::packed::PackedSet;
@@ -95,7 +95,7 @@ fn reduced_rows(
     for view in views.ids() {
         views.get(view, &mut row);
         renumber(&mut row);
-        let set = (explored.of[view.index()] as usize).checked_sub(1).map(|set| &explored.sets[set]);
+        let set = explored.at(view.index());
         let mut is_explored = vec![set.is_none(); threads];
         set.into_iter().flatten().for_each(|thread| is_explored[thread.index()] = true);
         symmetry.canonicalise_with(&mut row, &mut is_explored);

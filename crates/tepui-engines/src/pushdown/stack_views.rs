@@ -19,7 +19,8 @@ use super::stacks::Stacks;
 use super::system::Pushdown;
 use super::trace::trace;
 use super::words::Fact;
-use crate::abstraction::{Abstraction, Describe, Explored, Key};
+use crate::abstraction::{Abstraction, Describe, Key};
+use crate::explored::{Chosen, Explored};
 use crate::explorer::number_rows;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
@@ -188,6 +189,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system: &mut Pushdown<Stacks>,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
+        _: &Explored,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
@@ -202,12 +204,12 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         fact.key()
     }
 
-    fn watches(&self, system: &Pushdown<Stacks>, view: &[u32], keys: &mut Vec<Key>) {
+    fn watches(&self, system: &Pushdown<Stacks>, view: &[u32], _: Chosen<'_>, keys: &mut Vec<Key>) {
         self.grams.popped_words(&system.symmetry, view, keys);
     }
 
     #[inline]
-    fn owed(&self, system: &Pushdown<Stacks>, view: &[u32], targets: &mut Targets<Pop>) {
+    fn owed(&self, system: &Pushdown<Stacks>, view: &[u32], _: Chosen<'_>, targets: &mut Targets<Pop>) {
         for thread in Threads::of(view) {
             if system.symmetry.repeats(view, thread) {
                 continue;
@@ -224,7 +226,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         }
     }
 
-    fn owed_for(&self, system: &Pushdown<Stacks>, fact: Fact, view: &[u32], targets: &mut Targets<Pop>) {
+    fn owed_for(&self, system: &Pushdown<Stacks>, fact: Fact, view: &[u32], _: Chosen<'_>, targets: &mut Targets<Pop>) {
         let Fact { revealed, .. } = fact;
         self.grams.pops_above(fact, &system.symmetry, view, |thread, shared| {
             let target = targets.add(view, Pop { place: thread, revealed });

@@ -109,7 +109,7 @@ impl<'a> Engines<'a> {
         let Options { view_depth, symmetry, cores, .. } = *self.options;
         let mut system = Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
         let (threads, flat) = (system.kind_of.len(), system.is_flat());
-        if flat && threads > 1 && self.may_wait() {
+        if threads > 1 && self.may_wait() {
             system = system.reducing();
         }
         let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
