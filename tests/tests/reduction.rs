@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use fastrand::Rng;
-use tepui::{Answer, CLOSURE, Cores, Options, Problem, Reading};
+use tepui::{Answer, CLOSURE, Cores, Options, PartialOrder, Problem, Reading};
 use tepui_core::{Budget, Limit, Reason, Status, Stop, Verdict};
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;
@@ -53,8 +53,9 @@ fn what_waits_hides_nothing() {
     let (mut compared, mut reduced, mut calling, mut violated, mut states) = (0, 0, 0, 0, [0, 0]);
     for seed in first..first + count {
         let random = apart(&mut Rng::with_seed(seed));
-        let plain = Options { engine: &CLOSURE, cores: Cores::new(1), ..Options::default() };
-        let full = answer(&random, &Options { partial_order: false, ..plain.clone() });
+        let partial_order = PartialOrder::Always;
+        let plain = Options { engine: &CLOSURE, cores: Cores::new(1), partial_order, ..Options::default() };
+        let full = answer(&random, &Options { partial_order: PartialOrder::Off, ..plain.clone() });
         let waiting = answer(&random, &plain);
         if is_limited(&full) || is_limited(&waiting) {
             continue;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tepui::{
     AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
-    Problem, Reason, Refinement, Status, Story, Verdict,
+    PartialOrder, Problem, Reason, Refinement, Status, Story, Verdict,
 };
 use tepui_report::Report;
 
@@ -45,7 +45,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         bound_limit: args.bound_limit.map(|limit| vec![limit]),
         z_depth: usize::from(args.z_depth),
         invariant: args.invariant,
-        partial_order: !args.no_partial_order,
+        partial_order: if args.no_partial_order { PartialOrder::Off } else { PartialOrder::Auto },
         call_return: args.call_return.map(call_return),
         ..base_options(&args.run, engine)
     };

@@ -1,35 +1,37 @@
 //! An interner: equal items get equal numbers, in the order in which they are first seen.
 
 use std::borrow::Borrow;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::ops::Index;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
-/// Items with numbers.
+/// Items with numbers. Each is stored once; the table has their numbers only.
 #[derive(Clone, Debug)]
 pub struct Interner<T> {
     items: Vec<T>,
-    numbers: FxHashMap<T, u32>,
+    numbers: HashTable<u32>,
 }
 
 impl<T> Default for Interner<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), numbers: FxHashMap::default() }
+        Self { items: Vec::new(), numbers: HashTable::new() }
     }
 }
 
-impl<T: Clone + Eq + Hash> Interner<T> {
+impl<T: Eq + Hash> Interner<T> {
     /// The number of an item, which is a new one if the item is.
     pub fn intern(&mut self, item: T) -> u32 {
-        // Most items are known. They are looked up by reference, because an entry would need a copy of each.
-        if let Some(&number) = self.numbers.get(&item) {
-            return number;
+        let Self { items, numbers } = self;
+        let hash = |item: &T| FxBuildHasher.hash_one(item);
+        let known = |number: &u32| items[*number as usize] == item;
+        let entry = numbers.entry(hash(&item), known, |&number| hash(&items[number as usize]));
+        let number = *entry.or_insert(items.len() as u32).get();
+        if number as usize == items.len() {
+            items.push(item);
         }
-        let number = self.items.len() as u32;
-        self.items.push(item.clone());
-        self.numbers.insert(item, number);
-        debug_assert_eq!(self.items.len(), self.numbers.len(), "each item has one number");
+        debug_assert_eq!(items.len(), numbers.len(), "each item has one number");
         number
     }
 
@@ -38,11 +40,17 @@ impl<T: Clone + Eq + Hash> Interner<T> {
     where
         T: Borrow<Q>,
     {
-        self.numbers.get(item).copied()
+        let known = |number: &u32| self.items[*number as usize].borrow() == item;
+        self.numbers.find(FxBuildHasher.hash_one(item), known).copied()
     }
 }
 
 impl<T> Interner<T> {
+    /// No items yet, and room for so many.
+    pub fn with_capacity(items: usize) -> Self {
+        Self { items: Vec::with_capacity(items), numbers: HashTable::with_capacity(items) }
+    }
+
     /// How many items there are.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -90,6 +90,6 @@ pub use kinds::{
     Abstraction, Answer, CLOSURE, CONTEXTS, CallReturn, Checked, DELAYS, Detail, Dialect, EXPLICIT, EngineInfo, Field,
     Language, Policy, Printed, RENDEZVOUS, Refinement, Replayed, STATES, SYMBOLIC, Summary, VIEWS, models::*,
 };
-pub use options::{AUTO, Input, Minimal, Options, Reading};
+pub use options::{AUTO, Input, Minimal, Options, PartialOrder, Reading};
 pub use problem::{Problem, check, read, replay, verify};
 pub use table::{applies_to, engine, engines, forms, languages, require_fitting};

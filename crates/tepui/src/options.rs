@@ -84,7 +84,7 @@ pub struct Options {
     /// Whether interchangeable threads are treated as such, where that is sound.
     pub symmetry: bool,
     /// Whether threads that do not touch what others touch may wait, in closure of programs.
-    pub partial_order: bool,
+    pub partial_order: PartialOrder,
     /// Delays: test for closure at every bound.
     pub test_always: bool,
     /// Delays: compute every bound from the initial state.
@@ -95,6 +95,19 @@ pub struct Options {
     pub call_return: Option<CallReturn>,
     /// How many threads work.
     pub cores: Cores,
+}
+
+/// Whether threads may wait where nobody sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PartialOrder {
+    /// All threads are explored everywhere.
+    Off,
+    /// Some wait from the start where no procedure is called. Where procedures are called, a search in which all are explored
+    /// begins, since it may need less of the stacks, and one in which some wait joins it.
+    #[default]
+    Auto,
+    /// Some wait from the start, and no other search joins.
+    Always,
 }
 
 impl Default for Options {
@@ -111,7 +124,7 @@ impl Default for Options {
             view_depth: 1,
             z_depth: 1,
             symmetry: true,
-            partial_order: true,
+            partial_order: PartialOrder::default(),
             test_always: false,
             from_scratch: false,
             refinement: Refinement::default(),

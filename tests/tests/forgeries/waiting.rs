@@ -22,8 +22,12 @@ use tepui_model::pushdown::Symbol;
 use tepui_tests::facade::{program_certificate, verify_program};
 use tepui_tests::random_programs::apart;
 
-/// The most states that are explored.
+/// The most states that are explored, and the most frames that a stack may have.
 const MOST: usize = 600;
+const HIGHEST: usize = 3;
+
+/// At this depth views are states.
+const EXACT: usize = HIGHEST + 1;
 
 fn read(text: &str) -> Program {
     let parsed = read_program(&Source::new("program.bp", text.as_bytes()), None, &[]);
@@ -52,7 +56,10 @@ fn follow(program: &Program, whom: &mut Whom<'_>) -> Option<(Followed, bool)> {
         if found.contains_key(&state) {
             continue;
         }
-        if found.len() == MOST || state.threads.len() > threads || state.threads.iter().any(|stack| stack.len() > 1) {
+        if found.len() == MOST
+            || state.threads.len() > threads
+            || state.threads.iter().any(|stack| stack.len() > HIGHEST)
+        {
             return None;
         }
         let enabled: Vec<_> = (1..threads).filter(|&thread| !runner.steps_of(&state, thread).is_empty()).collect();
@@ -68,23 +75,27 @@ fn follow(program: &Program, whom: &mut Whom<'_>) -> Option<(Followed, bool)> {
     Some((found, failed))
 }
 
-/// The certificate that consists of states.
-fn certificate(program: &Program, claimed: &[Property], followed: &Followed) -> Certificate {
+/// The certificate that consists of views of states, of a depth. Whom nobody follows at one of the states that show a view is
+/// not explored there.
+fn certificate(program: &Program, claimed: &[Property], followed: &Followed, depth: usize) -> Certificate {
     let threads = followed.keys().next().unwrap().threads.len() - 1;
     let shared: BTreeSet<_> = followed.keys().map(|state| state.shared.clone()).collect();
     let frames: BTreeSet<_> = followed.keys().flat_map(|state| state.threads.iter().flatten().cloned()).collect();
     let (shared, frames): (Vec<_>, Vec<_>) = (shared.into_iter().collect(), frames.into_iter().collect());
-    let symbol = |stack: &Vec<_>| stack.last().map_or(0, |frame| frames.binary_search(frame).unwrap() as u32 + 1);
-    let words: Vec<BTreeSet<u32>> =
-        (1..=threads).map(|thread| followed.keys().map(|state| symbol(&state.threads[thread])).collect()).collect();
-    let mut rows: Vec<(Vec<u32>, &BTreeSet<usize>)> = Vec::new();
+    let symbols = |stack: &Vec<_>| -> Vec<Symbol> {
+        let symbol = |frame| Symbol(frames.binary_search(frame).unwrap() as u32 + 1);
+        stack.iter().rev().map(symbol).chain([Symbol::BOTTOM]).collect()
+    };
+    let word = |stack: &Vec<_>| symbols(stack).into_iter().take(depth).collect::<Vec<_>>();
+    let words: Vec<BTreeSet<_>> =
+        (1..=threads).map(|thread| followed.keys().map(|state| word(&state.threads[thread])).collect()).collect();
+    let mut rows: BTreeMap<Vec<u32>, BTreeSet<usize>> = BTreeMap::new();
     for (state, followed) in followed {
         let mut row = vec![shared.binary_search(&state.shared).unwrap() as u32];
-        let number = |(words, stack): (&BTreeSet<u32>, &Vec<_>)| words.range(..symbol(stack)).count() as u32;
+        let number = |(words, stack): (&BTreeSet<Vec<_>>, &Vec<_>)| words.range(..word(stack)).count() as u32;
         row.extend(words.iter().zip(&state.threads[1..]).map(number));
-        rows.push((row, followed));
+        rows.entry(row).or_insert_with(|| followed.clone()).retain(|thread| followed.contains(thread));
     }
-    rows.sort();
     let mut explored: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     let mut views = Rows::new(threads + 1);
     for (number, (row, followed)) in rows.into_iter().enumerate() {
@@ -93,16 +104,22 @@ fn certificate(program: &Program, claimed: &[Property], followed: &Followed) -> 
             explored.entry(followed.iter().map(|thread| thread - 1).collect()).or_default().push(number);
         }
     }
-    let word = |symbol: &u32| vec![Symbol(*symbol)];
-    let below = |symbol: &u32| (word(symbol), vec![Symbol::BOTTOM]);
-    let part = |words: &BTreeSet<u32>| LemmaThread {
-        like: None,
-        words: words.iter().map(word).collect(),
-        below: words.iter().filter(|symbol| **symbol > 0).map(below).collect(),
+    let part = |thread: usize| {
+        let mut below: BTreeMap<Vec<Symbol>, BTreeSet<Symbol>> = BTreeMap::new();
+        for state in followed.keys() {
+            for stretch in symbols(&state.threads[thread]).windows(depth + 1) {
+                below.entry(stretch[..depth].to_vec()).or_default().insert(stretch[depth]);
+            }
+        }
+        LemmaThread {
+            like: None,
+            words: words[thread - 1].iter().cloned().collect(),
+            below: below.into_iter().map(|(word, symbols)| (word, symbols.into_iter().collect())).collect(),
+        }
     };
     let lemma = Lemma {
-        depth: 1,
-        threads: words.iter().map(part).collect(),
+        depth: depth as u32,
+        threads: (1..=threads).map(part).collect(),
         views,
         explored: explored.into_iter().map(|(threads, views)| Explored { threads, views }).collect(),
     };
@@ -131,7 +148,7 @@ fn is_accepted(program: &Program, certificate: &Certificate) -> bool {
 
 #[test]
 fn whom_nobody_follows_hides_nothing() {
-    let (mut hidden, mut honest) = (0, 0);
+    let (mut hidden, mut deep, mut honest) = (0, 0, 0);
     for seed in 0..1_500 {
         let mut rng = Rng::with_seed(seed);
         let program = read(&apart(&mut rng).text);
@@ -141,7 +158,7 @@ fn whom_nobody_follows_hides_nothing() {
         }
         let mut everybody = |state: &State, _: Option<usize>, _: &[usize]| (1..state.threads.len()).collect();
         let Some((all, violated)) = follow(&program, &mut everybody) else { continue };
-        let full = certificate(&program, &claimed, &all);
+        let full = certificate(&program, &claimed, &all, EXACT);
         assert_eq!(is_accepted(&program, &full), !violated, "seed {seed}:\n{}", full.to_text());
         honest += usize::from(!violated);
         let mut one = |_: &State, mover: Option<usize>, enabled: &[usize]| {
@@ -157,12 +174,16 @@ fn whom_nobody_follows_hides_nothing() {
         for (found, failed) in forged.into_iter().flatten() {
             if violated && !failed {
                 hidden += 1;
-                let forgery = certificate(&program, &claimed, &found);
-                assert!(!is_accepted(&program, &forgery), "seed {seed}:\n{}", forgery.to_text());
+                deep += usize::from(found.keys().any(|state| state.threads.iter().any(|stack| stack.len() > 1)));
+                for depth in 1..=EXACT {
+                    let forgery = certificate(&program, &claimed, &found, depth);
+                    assert!(!is_accepted(&program, &forgery), "seed {seed}:\n{}", forgery.to_text());
+                }
             }
         }
     }
     assert!(hidden > 300 && honest > 60, "{hidden} violations hidden, {honest} sound programs");
+    assert!(deep > 40, "only {deep} of them with calls");
 }
 
 /// What the engine proves with threads that wait.
@@ -221,7 +242,7 @@ fn a_thread_that_others_disturb_does_not_wait() {
     let (some, failed) = follow(&program, &mut last).unwrap();
     assert!(!failed && some.len() < all.len());
     let claimed = program.properties(false);
-    let refused = refusal(&program, &certificate(&program, &claimed, &some));
+    let refused = refusal(&program, &certificate(&program, &claimed, &some, EXACT));
     assert!(refused.contains("may disturb"), "{refused}");
 }
 
@@ -234,7 +255,7 @@ fn a_circle_ignores_nobody() {
     let mut first = |_: &State, _: Option<usize>, _: &[usize]| BTreeSet::from([1]);
     let (circle, failed) = follow(&program, &mut first).unwrap();
     assert!(!failed);
-    let refused = refusal(&program, &certificate(&program, &program.properties(false), &circle));
+    let refused = refusal(&program, &certificate(&program, &program.properties(false), &circle, EXACT));
     assert!(refused.contains("ignored"), "{refused}");
 }
 
@@ -262,6 +283,22 @@ fn a_step_that_disturbs_ends_the_waiting() {
         proof.program = other.digest();
         proof.properties = other.properties(false);
         assert!(!is_accepted(&other, &proof), "{added}");
+    }
+}
+
+#[test]
+fn what_lies_below_is_to_come() {
+    // The first thread is in a procedure that touches nothing; but it comes back, and then disturbs the second.
+    let program = read(
+        "decl x; void p() { skip; skip; } void f() { p(); x := 1; } void g() { assert(!x); }
+         void main() { thread f(); thread g(); }",
+    );
+    let mut last = |_: &State, _: Option<usize>, enabled: &[usize]| enabled.last().into_iter().copied().collect();
+    let (some, failed) = follow(&program, &mut last).unwrap();
+    assert!(!failed);
+    for depth in 1..=EXACT {
+        let refused = refusal(&program, &certificate(&program, &program.properties(false), &some, depth));
+        assert!(refused.contains("may disturb"), "{refused}");
     }
 }
 

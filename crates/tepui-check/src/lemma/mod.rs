@@ -205,8 +205,7 @@ impl<'a> Checked<'a> {
             }
         }
         check_rows(system, lemma, &groups)?;
-        let index = Index::of(&lemma.views).map_err(|row| format!("row {} occurs twice", row + 1))?;
-        let explored = explored(lemma)?;
+        let (index, explored) = (Index::new(&lemma.views), explored(lemma)?);
         Ok(Self { lemma, groups, index, words, below, explored })
     }
 
@@ -224,7 +223,7 @@ impl<'a> Checked<'a> {
                 row.push(self.words[self.groups.leader(thread)].get(word).copied().unwrap_or(NOWHERE));
             }
             self.groups.sort(&mut row);
-            if !self.index.contains(&self.lemma.views, &row) {
+            if self.index.find(&self.lemma.views, &row).is_none() {
                 return Err(format!("the initial view, that of {}, is missing", system.show_initial(number)));
             }
         }

@@ -8,12 +8,10 @@
 //! the view that is asked for, whose thread may have any other leader in the later lemma. That is why the numbers of cut
 //! words are the same for all threads.
 
-use rustc_hash::FxHashMap;
-use tepui_cert::pushdown::Rows;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::pushdown::Symbol;
 
 use super::Checked;
-use super::table::Index;
 
 /// The views of an earlier lemma, cut to the depth that a later one can see. Built when first asked.
 pub(super) struct Exclusion<'c, 'a> {
@@ -27,8 +25,7 @@ pub(super) struct Exclusion<'c, 'a> {
 struct Projection<'a> {
     /// The words of the earlier lemma, cut.
     words: FxHashMap<&'a [Symbol], u32>,
-    rows: Rows,
-    index: Index,
+    rows: FxHashSet<Vec<u32>>,
     /// For each word of the later lemma the number of its projection.
     later: Vec<Vec<Option<u32>>>,
 }
@@ -54,7 +51,7 @@ impl<'c, 'a> Exclusion<'c, 'a> {
             self.row.push(number);
         }
         earlier.groups.sort(&mut self.row);
-        !projection.index.contains(&projection.rows, &self.row)
+        !projection.rows.contains(&self.row)
     }
 }
 
@@ -70,24 +67,14 @@ impl<'a> Projection<'a> {
             threads.iter().map(|thread| thread.words.iter().map(&mut number).collect()).collect();
         let find = |word: &Vec<Symbol>| words.get(cut(word, depth)).copied();
         let later = later.lemma.threads.iter().map(|thread| thread.words.iter().map(find).collect()).collect();
-        let mut projection = Self { words, rows: Rows::new(threads.len() + 1), index: Index::new(), later };
-        projection.fill(earlier, &renumbered);
-        projection
-    }
-
-    fn fill(&mut self, earlier: &Checked<'_>, renumbered: &[Vec<u32>]) {
-        let mut cut = Vec::new();
-        for row in earlier.lemma.views.iter() {
+        let cut = |row: &[u32]| {
             let number = |(thread, &word): (usize, &u32)| renumbered[earlier.groups.leader(thread)][word as usize];
-            cut.clear();
-            cut.push(row[0]);
-            cut.extend(row[1..].iter().enumerate().map(number));
+            let mut cut: Vec<_> = [row[0]].into_iter().chain(row[1..].iter().enumerate().map(number)).collect();
             earlier.groups.sort(&mut cut);
-            self.rows.push(cut.iter().copied());
-            if !self.index.add(&self.rows, self.rows.len() - 1) {
-                self.rows.pop();
-            }
-        }
+            cut
+        };
+        let rows = earlier.lemma.views.iter().map(cut).collect();
+        Self { words, rows, later }
     }
 }
 

@@ -24,7 +24,7 @@ impl Holders {
     }
 }
 
-/// Whether every row names what exists, and is canonical.
+/// Whether every row names what exists, and is canonical, and they are in ascending order.
 pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -> Result<(), String> {
     let shared = system.shared_states();
     let words = |thread: usize| lemma.threads[groups.leader(thread)].words.len();
@@ -33,6 +33,9 @@ pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -
         |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
     if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
         return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+    }
+    if let Some(row) = (1..lemma.views.len()).find(|&row| lemma.views.get(row - 1) >= lemma.views.get(row)) {
+        return Err(format!("row {row} is not less than the next"));
     }
     match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
         Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),

@@ -1,55 +1,33 @@
-//! Looking up rows of numbers.
+//! Looking up rows of numbers in ascending order.
 
-use std::hash::{BuildHasher, Hasher};
-
-use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
 use tepui_cert::pushdown::Rows;
 
-/// An index of the rows of a table.
-pub(super) struct Index {
-    table: HashTable<u32>,
-}
+/// Where the rows begin that have a first number, for each such number; and where they end.
+pub(super) struct Index(Vec<u32>);
 
 impl Index {
-    /// An index of no rows.
-    pub(super) fn new() -> Self {
-        Self { table: HashTable::new() }
-    }
-
-    /// Indexes all rows; `Err` names one that occurs twice.
-    pub(super) fn of(rows: &Rows) -> Result<Self, usize> {
-        let mut index = Self { table: HashTable::with_capacity(rows.len()) };
-        (0..rows.len()).find(|&row| !index.add(rows, row)).map_or(Ok(index), Err)
-    }
-
-    /// Indexes one more row; `false` if an equal one is there.
-    pub(super) fn add(&mut self, rows: &Rows, row: usize) -> bool {
-        let cells = rows.get(row);
-        let equal = |&other: &u32| rows.get(other as usize) == cells;
-        let entry = self.table.entry(hash(cells), equal, |&other| hash(rows.get(other as usize)));
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(_) => false,
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                vacant.insert(row as u32);
-                true
-            }
+    /// An index of rows in ascending order.
+    pub(super) fn new(rows: &Rows) -> Self {
+        let mut starts = Vec::new();
+        for (number, row) in rows.iter().enumerate() {
+            starts.resize(starts.len().max(row[0] as usize + 1), number as u32);
         }
+        starts.push(rows.len() as u32);
+        Self(starts)
     }
 
     /// The number of a row, if it is there.
     pub(super) fn find(&self, rows: &Rows, cells: &[u32]) -> Option<u32> {
-        self.table.find(hash(cells), |&row| rows.get(row as usize) == cells).copied()
+        let first = cells[0] as usize;
+        let (mut low, mut high) = (*self.0.get(first)?, *self.0.get(first.checked_add(1)?)?);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match rows.get(middle as usize).cmp(cells) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
     }
-
-    /// Whether a row is there.
-    pub(super) fn contains(&self, rows: &Rows, cells: &[u32]) -> bool {
-        self.find(rows, cells).is_some()
-    }
-}
-
-fn hash(cells: &[u32]) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    cells.iter().for_each(|&cell| hasher.write_u32(cell));
-    hasher.finish()
 }

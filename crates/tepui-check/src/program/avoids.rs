@@ -60,7 +60,7 @@ pub(super) fn failed(system: &Interpreted<'_>, properties: &[Property]) -> Resul
 /// For each symbol the property that is violated if it is on top, because it stands where it must not.
 pub(super) fn labels(system: &Interpreted<'_>, properties: &[Property]) -> Vec<Option<usize>> {
     let label = |frame: &Frame| {
-        let stands = system.runner.stands_at(frame.procedure, frame.position);
+        let stands: Vec<_> = system.runner.stands_at(frame.procedure, frame.position).collect();
         let stands_at = |goal: &Goal| match *goal {
             Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
             _ => false,

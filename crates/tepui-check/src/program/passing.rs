@@ -42,8 +42,8 @@ impl Watched {
 
     /// Whether a frame stands at a label that is asked for.
     pub(super) fn watches(&self, runner: &Runner<'_>, frame: &Frame) -> bool {
-        let stands = |position| runner.stands_at(frame.procedure, frame.position).contains(position);
-        self.labels.iter().any(|(procedure, position)| *procedure == frame.procedure && stands(position))
+        let stands = |position| runner.stands_at(frame.procedure, frame.position).any(|at| at == position);
+        self.labels.iter().any(|&(procedure, position)| procedure == frame.procedure && stands(position))
     }
 }
 
@@ -104,6 +104,10 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
 impl Passing<'_> {
     /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
     pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Vec<(u32, Symbol)> {
+        self.tables.visit(&frame);
+        if let Some(symbol) = self.tables.symbol(&frame) {
+            return vec![(self.tables.shared_number(&shared), symbol)];
+        }
         let rests = |(_, frame): &Point| {
             self.tables.visit(frame);
             self.tables.symbol(frame).is_some()

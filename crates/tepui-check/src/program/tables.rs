@@ -20,6 +20,8 @@ pub(super) struct Tables<'c> {
     frames: FxHashMap<&'c Frame, Symbol>,
     /// Where threads have come to: procedures and positions.
     visited: RefCell<FxHashSet<(usize, usize)>>,
+    /// The shared state that was asked for last.
+    recent: Cell<u32>,
     asks: Cell<u32>,
     stopped: Cell<bool>,
     stop: &'c dyn Fn() -> bool,
@@ -37,8 +39,8 @@ impl<'c> Tables<'c> {
         if shared.len() != certificate.shared.len() || frames.len() != certificate.frames.len() {
             return Err("a shared state or a frame is listed twice".to_owned());
         }
-        let visited = RefCell::default();
-        Ok(Self { certificate, shared, frames, visited, asks: Cell::new(0), stopped: Cell::new(false), stop })
+        let (visited, recent, asks, stopped) = Default::default();
+        Ok(Self { certificate, shared, frames, visited, recent, asks, stopped, stop })
     }
 
     /// Notes that a thread may come to a frame.
@@ -50,7 +52,7 @@ impl<'c> Tables<'c> {
     pub(super) fn unvisited(&self, runner: &Runner<'_>) -> Vec<(usize, usize)> {
         let visited = self.visited.borrow();
         let stands = |&(procedure, position): &(usize, usize)| {
-            runner.stands_at(procedure, position).into_iter().map(move |position| (procedure, position))
+            runner.stands_at(procedure, position).map(move |position| (procedure, position))
         };
         let reached: FxHashSet<_> = visited.iter().flat_map(stands).collect();
         let procedures = runner.program().procedures.iter().enumerate();
@@ -58,8 +60,12 @@ impl<'c> Tables<'c> {
         all.filter(|place| !reached.contains(place)).collect()
     }
 
-    /// The number of a shared state, if it is listed.
+    /// The number of a shared state, if it is listed. Most steps leave it as it was.
     pub(super) fn shared_number(&self, values: &[Value]) -> u32 {
+        let recent = self.recent.get();
+        if self.certificate.shared.get(recent as usize).is_some_and(|known| known == values) {
+            return recent;
+        }
         self.shared.get(values).copied().unwrap_or(NOWHERE)
     }
 
@@ -70,6 +76,7 @@ impl<'c> Tables<'c> {
 
     /// The shared state with a number.
     pub(super) fn shared(&self, number: u32) -> Option<&'c [Value]> {
+        self.recent.set(number);
         self.certificate.shared.get(number as usize).map(Vec::as_slice)
     }
 

@@ -83,9 +83,8 @@ impl<'a> Heeded<'a> {
             for &number in &self.into[node] {
                 let (from, to) = &self.ways[number];
                 let row = &self.nodes[*from].row;
-                let everywhere = |thread: ThreadId| {
-                    to.iter().all(|&node| self.is_heeded(node, thread, row[thread.field()]))
-                };
+                let everywhere =
+                    |thread: ThreadId| to.iter().all(|&node| self.is_heeded(node, thread, row[thread.field()]));
                 let is_new = |thread: &ThreadId| !self.heeded[*from][thread.index()] && everywhere(*thread);
                 let new: Vec<_> = Threads::of(row).filter(is_new).collect();
                 new.iter().for_each(|thread| self.heeded[*from][thread.index()] = true);

@@ -83,6 +83,13 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         Self { lists, ..self }
     }
 
+    /// The same, which gives up if it turns out that no thread waits.
+    #[must_use]
+    pub fn if_some_wait(mut self) -> Self {
+        self.search.only_waiting = true;
+        self
+    }
+
     /// Searches up to the end of a stage, a new violation or a closed set of views, and reports what is known then.
     pub fn advance(&mut self, budget: &mut Budget) -> Round {
         let bound = self.bound();

@@ -142,12 +142,7 @@ impl Reduced {
     }
 
     /// Notes steps, and by whom states were found that are new; `by` says whether it matters whose steps they are.
-    pub(super) fn note<S: System>(
-        &mut self,
-        explorer: &Explorer<S>,
-        by: bool,
-        found: impl Iterator<Item = Taken>,
-    ) {
+    pub(super) fn note<S: System>(&mut self, explorer: &Explorer<S>, by: bool, found: impl Iterator<Item = Taken>) {
         let known = self.movers.len();
         let mut movers: Vec<Option<ThreadId>> = vec![None; explorer.states.len() - known];
         for ((from, thread), to, place) in found {

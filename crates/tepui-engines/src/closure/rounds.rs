@@ -42,7 +42,8 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     pub(super) fn begin_round(&mut self, over: bool, budget: &mut Budget) -> Result<bool, Stop> {
         for index in 0..self.levels.len() {
             let complete = self.levels[index].is_complete();
-            if !complete && !(over && index + 1 == self.levels.len()) {
+            let ends = over && index + 1 == self.levels.len();
+            if !complete && !ends {
                 continue;
             }
             let jobs = match self.exact {
@@ -163,8 +164,9 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             };
             alike[place.index()].iter().find(shows).copied().unwrap_or(place)
         };
-        let can_move =
-            |node: usize, place: ThreadId| system.can_move(&self.explorer.row(represented[node].1), behind(node, place));
+        let can_move = |node: usize, place: ThreadId| {
+            system.can_move(&self.explorer.row(represented[node].1), behind(node, place))
+        };
         let ignored = Heeded::new(&alike, &nodes, &ways).ignored(can_move);
         let first = first_ignored(nodes.len(), &ways, ignored);
         first.into_iter().map(|(node, place)| (represented[node].1, behind(node, place))).collect()

@@ -47,6 +47,9 @@ const BATCH: std::ops::RangeInclusive<usize> = 64..=1 << 15;
 /// The most views that are compared with the properties before limits are looked at.
 const REPORTED_AT_ONCE: usize = 1 << 14;
 
+/// Among so many states there should be one where a thread waits, if any can.
+const SOME_SHOULD_WAIT: usize = 1 << 12;
+
 /// A state to be expanded, with a bit for each level at which it is the first to show its view.
 type Candidate = (StateId, u64);
 
@@ -79,6 +82,8 @@ pub struct Search<S: System, A: Abstraction<S>> {
     pub(super) representatives: Vec<Representatives>,
     /// Whether some thread waits somewhere.
     pub is_reduced: bool,
+    /// Whether the search is of no use if none does.
+    pub only_waiting: bool,
 }
 
 /// Expands candidates with all threads, and wants to know nothing.
@@ -122,6 +127,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             reduced: None,
             representatives: Vec::new(),
             is_reduced: false,
+            only_waiting: false,
         }
     }
 
@@ -133,7 +139,11 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     /// Whether no state is left that has not been expanded.
     pub fn exhausted(&self) -> bool {
         let ignores = self.reduced.is_some() && self.closed().is_none();
-        !self.levels.is_empty() && !ignores && self.urgent.is_empty() && self.ordinary.is_empty() && self.deferred.is_empty()
+        !self.levels.is_empty()
+            && !ignores
+            && self.urgent.is_empty()
+            && self.ordinary.is_empty()
+            && self.deferred.is_empty()
     }
 
     /// The first level at which the views are closed.
@@ -174,6 +184,9 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
             if !batch.is_empty() {
                 self.expand(&batch, budget)?;
+            }
+            if self.only_waiting && !self.is_reduced && self.explorer.states.len() > SOME_SHOULD_WAIT {
+                return Err(Stop::GaveUp("no thread can wait".to_owned()));
             }
             let round = self.reduced.is_some() && self.begin_round(batch.is_empty(), budget)?;
             if batch.is_empty() && !round && self.closed().is_none() {
@@ -220,7 +233,12 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
     }
 
     /// Takes in the states that were found, even if there was a stop.
-    pub(super) fn take_in(&mut self, before: usize, stopped: Result<(), Stop>, budget: &mut Budget) -> Result<(), Stop> {
+    pub(super) fn take_in(
+        &mut self,
+        before: usize,
+        stopped: Result<(), Stop>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let found: Vec<_> = self.explorer.states.ids_from(before).collect();
         let stopped = stopped.and_then(|()| self.sort_in(&found, budget));
         stopped.and_then(|()| self.report_views(budget)).inspect_err(|_| {

@@ -82,12 +82,13 @@ fn shared_states(
     budget: &mut Budget,
 ) -> Result<(Vec<u32>, Vec<Vec<Value>>), Stop> {
     let mut numbers = vec![u32::MAX; system.tables.shared_count()];
-    let mut states = Interner::default();
+    let (fields, kept) = (&system.code.shared.fields, &system.code.kept.shared);
+    let mut states = Interner::with_capacity(numbers.len());
     for view in views.ids() {
         let shared = views.field(view, 0);
         if numbers[shared as usize] == u32::MAX {
             let row = system.tables.shared(shared);
-            numbers[shared as usize] = states.intern(values(&system.code.shared.fields, row, &system.code.kept.shared));
+            numbers[shared as usize] = states.intern(values(fields, row, kept));
         }
         budget.pass(1)?;
     }

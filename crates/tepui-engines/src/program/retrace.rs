@@ -300,7 +300,7 @@ impl<'r, 'p> Follower<'r, 'p> {
         let labels: Vec<_> = program.unreachable.iter().filter(|target| target.label == property).collect();
         let stands = |frames: &Vec<Frame>| {
             frames.last().is_some_and(|frame| {
-                let stands = runner.stands_at(frame.procedure, frame.position);
+                let stands: Vec<_> = runner.stands_at(frame.procedure, frame.position).collect();
                 labels.iter().any(|label| label.procedure == frame.procedure && stands.contains(&label.position))
             })
         };

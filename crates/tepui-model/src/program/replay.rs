@@ -23,7 +23,7 @@ impl Runner<'_> {
     fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
         let target = &self.program().unreachable[label];
         frame.procedure == target.procedure
-            && self.stands_at(frame.procedure, frame.position).contains(&target.position)
+            && self.stands_at(frame.procedure, frame.position).any(|position| position == target.position)
     }
 
     /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same

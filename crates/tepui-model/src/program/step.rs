@@ -31,7 +31,7 @@ use expressions::{Scope, Values};
 use values::{forgotten, product, put};
 
 /// The value of a variable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Value {
     /// It is known: this is its code.
     Known(u32),
@@ -39,6 +39,13 @@ pub enum Value {
     Forgotten,
     /// It has none yet: whoever reads it gives it one.
     Unset,
+}
+
+// Shared states are looked up by their values: one number for each is half of what would be derived.
+impl std::hash::Hash for Value {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u32(self.known().map_or(u32::from(*self == Self::Unset), |code| code.wrapping_add(2)));
+    }
 }
 
 impl Value {
@@ -234,22 +241,17 @@ impl<'p> Runner<'p> {
 
     /// Where a thread stands that is at a position: there, at each atomic block that begins there, and at the statement
     /// that it executes next, which comes last.
-    pub fn stands_at(&self, procedure: usize, position: usize) -> Vec<usize> {
-        let mut chain = vec![position];
-        let statements = &self.program.procedures[procedure].statements;
-        let mut last = position;
-        while let Some(Action::Atomic(block)) = statements.get(last).map(|statement| &statement.action)
-            && let Some(&first) = block.first()
-        {
-            last = first;
-            chain.push(last);
-        }
-        chain
+    pub fn stands_at(&self, procedure: usize, position: usize) -> impl Iterator<Item = usize> {
+        let first = move |&at: &usize| match self.action(procedure, at) {
+            Some(Action::Atomic(block)) => block.first().copied(),
+            _ => None,
+        };
+        std::iter::successors(Some(position), first)
     }
 
     /// The statement to execute at a position: an atomic block is entered with its first statement, if it has one.
     pub fn first_of(&self, procedure: usize, position: usize) -> usize {
-        self.stands_at(procedure, position).last().copied().unwrap_or(position)
+        self.stands_at(procedure, position).last().unwrap_or(position)
     }
 
     /// Whether a position lies in an atomic block.
@@ -313,9 +315,13 @@ impl<'p> Runner<'p> {
     /// All that a thread can do whose topmost frame is given, if others let it.
     pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
         let mut found = Vec::new();
-        if frame.stage == Stage::Running {
-            for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {
-                self.execute(&shared, &frame, keep, &mut found);
+        match self.program.procedures[frame.procedure].enforced {
+            _ if frame.stage != Stage::Running => {}
+            None => self.execute(shared, frame, keep, &mut found),
+            Some(_) => {
+                for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {
+                    self.execute(&shared, &frame, keep, &mut found);
+                }
             }
         }
         found.dedup();
@@ -361,6 +367,9 @@ impl<'p> Runner<'p> {
             Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
             Effect::Return(_) | Effect::End | Effect::Fail(_) => return vec![(shared, effect)],
         };
+        if self.program.procedures[top.procedure].enforced.is_none() {
+            return vec![(shared, effect)];
+        }
         let allowed = self.enforcing(shared, top.clone()).into_iter();
         allowed.map(|(shared, frame)| (shared, with(frame))).collect()
     }

@@ -21,7 +21,10 @@ use tepui_model::pushdown;
 use super::way_back::ToSource;
 use super::{Compiling, unanswered, unsupported};
 use crate::kinds::pushdown::{HEAD_START, Setup};
-use crate::{AUTO, Error, Options};
+use crate::{AUTO, Error, Options, PartialOrder};
+
+/// How much work closure may do with all threads, where procedures are called, before one starts where some wait.
+const WAITING_START: u64 = 1_000_000;
 
 /// The name of the property of programs without any.
 pub(super) const VIEWS: &str = "views";
@@ -104,17 +107,24 @@ impl<'a> Engines<'a> {
         table(self.program, self.compiling, self.places, &self.properties, budget)
     }
 
-    /// Closure on the program itself, and after a while a context engine on its table beside it.
+    /// Closure on the program itself; after a while closure where threads wait, and a context engine on its table beside it.
     fn direct(&self) -> Box<dyn Engine> {
-        let Options { view_depth, symmetry, cores, .. } = *self.options;
-        let mut system = Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
-        let (threads, flat) = (system.kind_of.len(), system.is_flat());
-        if threads > 1 && self.may_wait() {
-            system = system.reducing();
+        let Options { view_depth, symmetry, cores, partial_order, .. } = *self.options;
+        let system = || Programs::new(Arc::clone(&self.code), symmetry, self.properties.clone());
+        let closure = |system: Programs| {
+            let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
+            closure.listing(self.options.list_views)
+        };
+        let first = system();
+        let (threads, flat) = (first.kind_of.len(), first.is_flat());
+        let waits = threads > 1 && self.may_wait();
+        let at_once = waits && (flat || partial_order == PartialOrder::Always);
+        let first = closure(if at_once { first.reducing() } else { first });
+        let mut members = vec![Member::new(Pooled::new(first, cores))];
+        if waits && !at_once {
+            let build = closure(system().reducing()).if_some_wait();
+            members.push(Member::after(WAITING_START, Pooled::new(build, cores)));
         }
-        let closure = Closure::<Programs, FrameViews>::of(&closure::FACTS, system, view_depth, cores);
-        let closure = closure.listing(self.options.list_views);
-        let mut members = vec![Member::new(Pooled::new(closure, cores))];
         // Where no thread calls a procedure, sets of stacks are no better than states.
         if *self.options.engine == AUTO && view_depth <= 1 && self.options.prove && !flat {
             // One thread is decided by one context, however deep its recursion is; views of no depth may do.
@@ -129,7 +139,7 @@ impl<'a> Engines<'a> {
     fn may_wait(&self) -> bool {
         let Options { partial_order, prove, list_views, invariant, .. } = *self.options;
         let asked = self.properties.iter().any(|property| !property.never.is_empty());
-        partial_order && self.compiling.reduce && prove && !list_views && !invariant && asked
+        partial_order != PartialOrder::Off && self.compiling.reduce && prove && !list_views && !invariant && asked
     }
 
     /// The symbolic engine, when the others have done some work; until then, it costs nothing.
