@@ -108,9 +108,10 @@ impl Legend {
     pub fn on_top(&self, thread: usize, symbol: Symbol) -> Option<step::Frame> {
         let point = self.point(thread, symbol).filter(|point| point.doing == Doing::Plain)?;
         let words = self.tables.frames.get(point.frame);
-        let stage = match Head(words[0]).stage() {
+        let head = Head(words[0]);
+        let stage = match head.stage() {
             Stage::Running => step::Stage::Running,
-            Stage::Asleep => step::Stage::Asleep(0),
+            Stage::Asleep => step::Stage::Asleep(head.condition()),
             _ => return None,
         };
         Some(self.source_frame(words, stage))
