@@ -37,13 +37,13 @@ impl Representatives {
 }
 
 impl<S: System, A: Abstraction<S>> Search<S, A> {
-    /// Where only some threads are explored: whether more of them have to be, at some level; `over` says whether nothing is
-    /// left to expand. Where that is not so, nobody is ignored.
+    /// Where only some threads are explored: explores more of them where that has to be, at some level; `over` says whether
+    /// nothing is left to expand. Says whether there was something to do, or views are closed that were not.
     pub(super) fn begin_round(&mut self, over: bool, budget: &mut Budget) -> Result<bool, Stop> {
         for index in 0..self.levels.len() {
             let complete = self.levels[index].is_complete();
             let ends = over && index + 1 == self.levels.len();
-            if !complete && !ends {
+            if !self.levels[index].may_ignore || !(complete || ends) {
                 continue;
             }
             let jobs = match self.exact {
@@ -55,9 +55,9 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
                 self.explore_more(&jobs, budget)?;
                 return Ok(true);
             }
-            self.levels[index].may_ignore &= !complete;
             if complete {
-                break;
+                self.levels[index].may_ignore = false;
+                return Ok(true);
             }
         }
         Ok(false)

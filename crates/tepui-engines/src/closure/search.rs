@@ -189,7 +189,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
                 return Err(Stop::GaveUp("no thread can wait".to_owned()));
             }
             let round = self.reduced.is_some() && self.begin_round(batch.is_empty(), budget)?;
-            if batch.is_empty() && !round && self.closed().is_none() {
+            if batch.is_empty() && !round {
                 self.begun = false;
                 self.stage = A::next_level(self.stage);
                 break;
