@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check;
 use fastrand::Rng;
-use tepui_cert::pushdown::Certificate;
+use tepui_cert::pushdown::{Certificate, Rows};
 use tepui_model::Digest;
 use tepui_model::pushdown::{Model, State};
 use tepui_tests::oracle::{self};
@@ -142,5 +142,17 @@ fn changed_text_is_noticed() {
                 assert!(!accepted(sample, &changed), "{}: {digit} at {at}", sample.name);
             }
         }
+    }
+}
+
+#[test]
+fn rows_are_in_ascending_order() {
+    for sample in samples().iter().filter(|sample| sample.certificate.lemmas[0].views.len() > 1) {
+        let mut forged = sample.certificate.clone();
+        let views = &mut forged.lemmas[0].views;
+        let backwards: Vec<_> = (0..views.len()).rev().flat_map(|row| views.get(row).to_vec()).collect();
+        *views = Rows::from_cells(views.width(), backwards);
+        let refused = tepui_check::pushdown::check(&sample.model, &forged, &|| false).unwrap_err();
+        assert!(refused.reason.contains("is not less than the next"), "{refused}");
     }
 }
