@@ -226,16 +226,19 @@ impl<'a> Disturbing<'a> {
 
     /// Adds whoever collides with threads of a set, as long as all are wanted; says whether they were.
     fn close(&self, set: &mut Vec<ThreadId>, mut is_wanted: impl FnMut(ThreadId) -> bool) -> bool {
+        let mut outside: Vec<_> = Threads::all(self.touched.len()).filter(|thread| !set.contains(thread)).collect();
         let mut next = 0;
         while let Some(&thread) = set.get(next) {
             if !is_wanted(thread) {
                 return false;
             }
-            for other in Threads::all(self.touched.len()) {
-                if !set.contains(&other) && self.collides(thread, other) {
+            outside.retain(|&other| {
+                let collides = self.collides(thread, other);
+                if collides {
                     set.push(other);
                 }
-            }
+                !collides
+            });
             next += 1;
         }
         set.sort_unstable();
