@@ -111,7 +111,7 @@ fn may_be_stuck(
 }
 
 /// Shared variables without a value on which it may depend whether a thread is blocked.
-fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Vec<Slot> {
+pub(super) fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Vec<Slot> {
     let Some(frame) = system.tables.frame(top).filter(|frame| frame.stage == Stage::Running) else { return Vec::new() };
     let mut slots = system.passing().unknown(values, frame);
     for waiting in lower.iter().filter_map(|&symbol| system.tables.frame(symbol)) {

@@ -1,9 +1,10 @@
 //! Whether regular sets avoid what must not happen.
 
+use tepui_model::program::step::Value;
 use tepui_model::program::{Goal, Property};
 use tepui_model::pushdown::Symbol;
 
-use super::avoids::{failed, labels, may_be_blocked};
+use super::avoids::{failed, labels, may_be_blocked, mentioned};
 use super::system::Interpreted;
 use crate::regular;
 use crate::system::System;
@@ -21,15 +22,23 @@ pub(super) fn avoid(
     for row in rows.rows() {
         let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, row)).collect();
         let violated = tops.iter().flatten().find_map(|(top, _)| labels[top.0 as usize]);
-        let stuck = || {
-            let values = system.tables.shared(row[0]);
-            let blocked = |(top, below): &(Symbol, Vec<Symbol>)| {
-                values.is_none_or(|values| may_be_blocked(system, values, *top, below))
-            };
+        let stuck_with = |values: &[Value]| {
+            let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, values, *top, below);
             let holds = tops.iter().flatten().any(|top| system.is_uninterrupted(top.0) && blocked(top));
             let can_rest = tops.iter().all(|tops| tops.iter().any(blocked));
             let alive = tops.iter().flatten().any(|top| !top.0.is_bottom() && blocked(top));
             holds || (can_rest && alive)
+        };
+        // A shared variable that has no value yet has the same one for all threads.
+        let stuck = || {
+            let Some(values) = system.tables.shared(row[0]) else { return true };
+            let all = || tops.iter().flatten();
+            let Some(someone) = all().find_map(|(top, _)| system.tables.frame(*top)) else { return false };
+            let mut unset: Vec<_> = all().flat_map(|(top, below)| mentioned(system, values, *top, below)).collect();
+            unset.sort_unstable();
+            unset.dedup();
+            let given = system.passing().known(values, someone, &unset);
+            given.is_none_or(|given| given.iter().any(|(values, _)| stuck_with(values)))
         };
         if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
             return Err((property, format!("the row {} violates it", rows.show(row))));

@@ -46,6 +46,7 @@ const ROWS: &[Row] = &[
     ("join-after-call", "", 0, &["p@11"]),
     ("label-then-limit", "--label L2", 1, &["L2"]),
     ("label-and-deadlock", "--label L2 --deadlock", 1, &["L2"]),
+    ("one-value-for-all", "--deadlock", 0, &["deadlock-freedom"]),
     ("init19", "", 0, &[]),
     ("lateinit19", "", 0, &[]),
     ("late19", "", 0, &[]),

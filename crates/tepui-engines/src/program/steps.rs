@@ -333,7 +333,7 @@ impl Code {
             if !seen.insert(point.clone()) {
                 continue;
             }
-            if machine.stopped {
+            if self.loses_patience(machine) {
                 break;
             }
             machine.load(&point.0, &point.1);
