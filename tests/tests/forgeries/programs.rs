@@ -160,7 +160,7 @@ fn cover_up(certificate: &mut Certificate, goals: &[Goal]) {
 #[test]
 fn no_certificate_covers_up_a_violation() {
     let (mut programs, mut forged) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..600 {
         let mut rng = Rng::with_seed(seed);
         let program = read(&random_programs::program(&mut rng));
         let reading = Reading { max_threads: Some(3), ..Reading::default() };
