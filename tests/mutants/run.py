@@ -6,8 +6,8 @@ A mistake there must cost an answer, and never give a wrong one. Each mutant bel
 another. The tree is copied, the mutant is built, and a test with random programs is run. Most mutants are judged by the
 comparison with the second reading (tests/tests/second_reading.rs): one is caught if the checker refuses a certificate or
 the interpreter cannot follow a trace ("not believed"); if a verdict is wrong, the checker has failed. One that no random
-program shows gets another chance on the sentences of the book and on the examples of crates/tepui-cli/tests/hostile. Others have a test that should notice:
-they are caught if it fails in any way, and survive if it passes.
+program shows gets another chance on the sentences of the book and on the examples of crates/tepui-cli/tests/hostile.
+Others have a test that should notice: they are caught if it fails in any way, and survive if it passes.
 
 usage: tests/mutants/run.py [--programs N] [--only NAME]... [--list]
 """
