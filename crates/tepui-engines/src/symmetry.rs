@@ -65,6 +65,11 @@ impl Symmetry {
         &self.groups
     }
 
+    /// The group of a thread, if there is another one in it.
+    pub(crate) fn group(&self, thread: ThreadId) -> Option<&[ThreadId]> {
+        self.place[thread.index()].map(|(group, _)| self.groups[group].as_slice())
+    }
+
     /// The first thread that a thread is interchangeable with: itself, if there is no earlier one.
     #[inline]
     pub fn leader(&self, thread: ThreadId) -> ThreadId {

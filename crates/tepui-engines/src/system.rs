@@ -99,9 +99,9 @@ pub trait System: Send + Sync {
         Choice::All
     }
 
-    /// The threads that are interchangeable with a thread, itself included.
-    fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
-        vec![thread]
+    /// The threads that are interchangeable with a thread, itself included, in ascending order; nothing, if there is no other.
+    fn alike(&self, _thread: ThreadId) -> Option<&[ThreadId]> {
+        None
     }
 
     /// Whether a thread can take a step from a row, or could if others lay below what it has on top.

@@ -10,6 +10,7 @@
 use crate::components::components;
 use crate::explored::Chosen;
 use crate::ids::{ThreadId, Threads};
+use crate::system::System;
 
 /// A state or a view.
 pub(super) struct Node<'a> {
@@ -21,9 +22,8 @@ pub(super) struct Node<'a> {
 }
 
 /// Nodes, and who is heeded there.
-pub(super) struct Heeded<'a> {
-    /// For each thread those that it is interchangeable with, itself included.
-    alike: &'a [Vec<ThreadId>],
+pub(super) struct Heeded<'a, S> {
+    system: &'a S,
     nodes: &'a [Node<'a>],
     /// From where, and to which nodes.
     ways: &'a [(usize, Vec<usize>)],
@@ -33,8 +33,8 @@ pub(super) struct Heeded<'a> {
     heeded: Vec<Vec<bool>>,
 }
 
-impl<'a> Heeded<'a> {
-    pub(super) fn new(alike: &'a [Vec<ThreadId>], nodes: &'a [Node<'a>], ways: &'a [(usize, Vec<usize>)]) -> Self {
+impl<'a, S: System> Heeded<'a, S> {
+    pub(super) fn new(system: &'a S, nodes: &'a [Node<'a>], ways: &'a [(usize, Vec<usize>)]) -> Self {
         let mut into = vec![Vec::new(); nodes.len()];
         for (number, (_, to)) in ways.iter().enumerate() {
             to.iter().for_each(|&node| into[node].push(number));
@@ -43,7 +43,7 @@ impl<'a> Heeded<'a> {
             let is_explored = |thread: ThreadId| node.explored.is_none_or(|explored| explored.contains(&thread));
             Threads::of(&node.row).map(|thread| node.open && is_explored(thread)).collect()
         });
-        Self { alike, nodes, ways, into, heeded: heeded.collect() }
+        Self { system, nodes, ways, into, heeded: heeded.collect() }
     }
 
     /// The threads that are ignored although they can move, and the nodes where that is so.
@@ -53,7 +53,7 @@ impl<'a> Heeded<'a> {
         for (place, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.open) {
             for thread in Threads::of(&node.row) {
                 let repeats = |other: &ThreadId| *other < thread && node.row[other.field()] == node.row[thread.field()];
-                if self.alike[thread.index()].iter().any(repeats)
+                if alike(self.system, &thread).iter().any(repeats)
                     || self.is_heeded(place, thread, node.row[thread.field()])
                 {
                     continue;
@@ -73,7 +73,7 @@ impl<'a> Heeded<'a> {
 
     /// Whether a thread, or one like it with an equal local state, is heeded at a node.
     fn is_heeded(&self, node: usize, thread: ThreadId, local: u32) -> bool {
-        let mut alike = self.alike[thread.index()].iter();
+        let mut alike = alike(self.system, &thread).iter();
         alike.any(|other| self.heeded[node][other.index()] && self.nodes[node].row[other.field()] == local)
     }
 
@@ -94,6 +94,11 @@ impl<'a> Heeded<'a> {
             }
         }
     }
+}
+
+/// The threads that a thread is interchangeable with, itself included.
+pub(super) fn alike<'a, S: System>(system: &'a S, thread: &'a ThreadId) -> &'a [ThreadId] {
+    system.alike(*thread).unwrap_or(std::slice::from_ref(thread))
 }
 
 /// Of threads that are ignored at nodes those that are to be explored as well: in each part of the graph that leads to no

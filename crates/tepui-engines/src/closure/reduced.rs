@@ -1,11 +1,12 @@
 //! Partial-order reduction: at each state some threads are explored, and the others wait.
 //!
-//! Which threads can wait, the system says ([`System::choose`]), of each state when it is expanded. Without more, some thread might wait for ever: one that runs
-//! in a circle by itself hides all others. So the search goes in *rounds*. When nothing is left to expand, the states and the
-//! steps taken are a graph. If in each of its *bottom* components, those that no step leaves, every thread is explored
-//! somewhere or cannot move anywhere, then from every state a way leads to one where a given thread is explored, or cannot
-//! move: nobody is ignored. In each component where somebody is, one more thread is explored at one state, the first
-//! of each, and the search goes on. Opening all of them at once would visit every set of threads that have begun.
+//! Which threads can wait, the system says ([`System::choose`]), of each state when it is expanded. Without more, some
+//! thread might wait for ever: one that runs in a circle by itself hides all others. So the search goes in *rounds*.
+//! When nothing is left to expand, the states and the steps taken are a graph. If in each of its *bottom* components,
+//! those that no step leaves, every thread is explored somewhere or cannot move anywhere, then from every state a way
+//! leads to one where a given thread is explored, or cannot move: nobody is ignored. In each component where somebody
+//! is, one more thread is explored at one state, the first of each, and the search goes on. Opening all of them at once
+//! would visit every set of threads that have begun.
 //!
 //! While a thread must not be interrupted, nobody else could be explored. States of this kind do not count as places where
 //! others are heeded; and where only they follow, the component before them is looked at instead.
@@ -196,7 +197,6 @@ impl Reduced {
         let count = component.iter().max().map_or(0, |last| last + 1);
         let mut members = vec![Vec::new(); count];
         component.iter().enumerate().for_each(|(place, &component)| members[component].push(place));
-        let alike = alike(&explorer.system);
         let (mut ranks, mut jobs) = (Vec::with_capacity(count), Vec::new());
         // A component has a greater number than those that it leads to.
         for (own, members) in members.iter().enumerate() {
@@ -207,7 +207,7 @@ impl Reduced {
             } else if leads_to(Rank::Bad) {
                 Rank::Bad
             } else {
-                self.rank(explorer, (&graph, members), &alike, &mut jobs)
+                self.rank(explorer, (&graph, members), &mut jobs)
             };
             ranks.push(rank);
         }
@@ -225,7 +225,6 @@ impl Reduced {
         &mut self,
         explorer: &Explorer<S>,
         (graph, members): (&Graph, &[usize]),
-        alike: &[Vec<ThreadId>],
         jobs: &mut Vec<Job>,
     ) -> Rank {
         let mut members = members.to_vec();
@@ -234,7 +233,8 @@ impl Reduced {
         if !states.iter().any(|&state| self.mark(state) == Mark::Open) {
             return Rank::Dead;
         }
-        let ignored = match alike.iter().any(|group| group.len() > 1) {
+        let mut threads = Threads::all(explorer.system.threads());
+        let ignored = match threads.any(|thread| explorer.system.alike(thread).is_some()) {
             false => self.ignored(explorer, &states),
             true => {
                 let node = |&state: &StateId| Node {
@@ -247,7 +247,7 @@ impl Reduced {
                     let to = graph.edges[place].iter().filter_map(|to| members.binary_search(to).ok());
                     to.map(move |to| (from, vec![to]))
                 });
-                let ignored = Heeded::new(alike, &nodes, &ways.collect::<Vec<_>>())
+                let ignored = Heeded::new(&explorer.system, &nodes, &ways.collect::<Vec<_>>())
                     .ignored(|node, thread| explorer.system.can_move(&nodes[node].row, thread));
                 let first = ignored.into_iter().min_by_key(|&(node, thread)| (thread, node));
                 first.map(|(node, thread)| (states[node], thread))
@@ -271,9 +271,4 @@ impl Reduced {
             open.clone().find(|&&state| can_move(state)).map(|&state| (state, thread))
         })
     }
-}
-
-/// For each thread those that it is interchangeable with.
-pub(super) fn alike<S: System>(system: &S) -> Vec<Vec<ThreadId>> {
-    Threads::all(system.threads()).map(|thread| system.alike(thread)).collect()
 }

@@ -11,8 +11,8 @@
 
 use tepui_core::{Budget, Stop};
 
-use super::heeded::{Heeded, Node, first_ignored};
-use super::reduced::{Follow, Job, Mark, Reduced, alike};
+use super::heeded::{Heeded, Node, alike, first_ignored};
+use super::reduced::{Follow, Job, Mark, Reduced};
 use super::search::Search;
 use crate::abstraction::{Abstraction, Way};
 use crate::explorer::Explorer;
@@ -101,7 +101,6 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         let Some(reduced) = &self.reduced else { return };
         self.representatives.resize_with(self.levels.len(), Representatives::default);
         let (level, known, system) = (&mut self.levels[index], &mut self.representatives[index], &self.explorer.system);
-        let alike = alike(system);
         let mut shown = vec![0; level.views.width()];
         for (&view, &state) in views.iter().zip(states) {
             known.of_view.resize(known.of_view.len().max(view.index() + 1), None);
@@ -112,7 +111,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
                 let mut places: Vec<ThreadId> = Vec::new();
                 for &thread in explored {
                     let local = level.abstraction().shown_of(system, &row, thread);
-                    let mut alike = alike[thread.index()].iter();
+                    let mut alike = alike(system, &thread).iter();
                     places.extend(alike.find(|place| shown[place.field()] == local && !places.contains(place)));
                 }
                 places.sort_unstable();
@@ -155,19 +154,18 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         };
         let nodes: Vec<_> = represented.iter().map(node).collect();
         let ways = self.ways(index, reduced, (&nodes, represented), &number);
-        let alike = alike(system);
         // The thread of the state that stands for a view that is shown at a place.
         let behind = |node: usize, place: ThreadId| {
             let row = self.explorer.row(represented[node].1);
             let shows = |thread: &&ThreadId| {
                 level.abstraction().shown_of(system, &row, **thread) == nodes[node].row[place.field()]
             };
-            alike[place.index()].iter().find(shows).copied().unwrap_or(place)
+            alike(system, &place).iter().find(shows).copied().unwrap_or(place)
         };
         let can_move = |node: usize, place: ThreadId| {
             system.can_move(&self.explorer.row(represented[node].1), behind(node, place))
         };
-        let ignored = Heeded::new(&alike, &nodes, &ways).ignored(can_move);
+        let ignored = Heeded::new(system, &nodes, &ways).ignored(can_move);
         let first = first_ignored(nodes.len(), &ways, ignored);
         first.into_iter().map(|(node, place)| (represented[node].1, behind(node, place))).collect()
     }
@@ -181,7 +179,6 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         number: &[usize],
     ) -> Vec<(usize, Vec<usize>)> {
         let (level, system, known) = (&self.levels[index], &self.explorer.system, &self.representatives[index]);
-        let alike = alike(system);
         // For each node what the steps of threads, by the places that show them, lead to.
         let mut steps: Vec<Vec<(ThreadId, usize)>> = vec![Vec::new(); nodes.len()];
         for (&(from, to), &thread) in reduced.edges.iter().zip(&reduced.by) {
@@ -189,7 +186,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             if known.of(view) == Some(from) {
                 let node = number[view.index()];
                 let local = level.abstraction().shown_of(system, &self.explorer.row(from), thread);
-                let mut places = alike[thread.index()].iter();
+                let mut places = alike(system, &thread).iter();
                 let place = places.find(|place| nodes[node].row[place.field()] == local).copied().unwrap_or(thread);
                 steps[node].push((place, number[known.of_state[to.index()].index()]));
             }

@@ -491,9 +491,8 @@ impl System for Programs {
         self.persistent(row, mover, news, chosen)
     }
 
-    fn alike(&self, thread: ThreadId) -> Vec<ThreadId> {
-        let group = self.symmetry.groups().iter().find(|group| group.contains(&thread));
-        group.map_or_else(|| vec![thread], Clone::clone)
+    fn alike(&self, thread: ThreadId) -> Option<&[ThreadId]> {
+        self.symmetry.group(thread)
     }
 
     fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
