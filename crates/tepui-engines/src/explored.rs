@@ -6,6 +6,12 @@ use crate::interner::Interner;
 /// The threads explored at a row, in ascending order; or all.
 pub type Chosen<'a> = Option<&'a [ThreadId]>;
 
+/// Whether a thread is explored at a row.
+#[inline]
+pub(crate) fn is_explored(chosen: Chosen<'_>, thread: ThreadId) -> bool {
+    chosen.is_none_or(|chosen| chosen.contains(&thread))
+}
+
 /// For rows, by their numbers, the threads explored there.
 #[derive(Clone, Debug, Default)]
 pub struct Explored {

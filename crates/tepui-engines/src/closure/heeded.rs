@@ -8,7 +8,7 @@
 //! followed by that, and of equal ones the first stands for all.
 
 use crate::components::components;
-use crate::explored::Chosen;
+use crate::explored::{Chosen, is_explored};
 use crate::ids::{ThreadId, Threads};
 use crate::system::System;
 
@@ -39,10 +39,9 @@ impl<'a, S: System> Heeded<'a, S> {
         for (number, (_, to)) in ways.iter().enumerate() {
             to.iter().for_each(|&node| into[node].push(number));
         }
-        let heeded = nodes.iter().map(|node| {
-            let is_explored = |thread: ThreadId| node.explored.is_none_or(|explored| explored.contains(&thread));
-            Threads::of(&node.row).map(|thread| node.open && is_explored(thread)).collect()
-        });
+        let heeded = nodes
+            .iter()
+            .map(|node| Threads::of(&node.row).map(|thread| node.open && is_explored(node.explored, thread)).collect());
         Self { system, nodes, ways, into, heeded: heeded.collect() }
     }
 

@@ -23,7 +23,7 @@ use super::system::Programs;
 use super::tables::News;
 use super::word_rows::WordRows;
 use crate::abstraction::{Abstraction, Key, Way};
-use crate::explored::{Chosen, Explored};
+use crate::explored::{Chosen, Explored, is_explored};
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
@@ -562,9 +562,4 @@ impl FrameViews {
 /// The threads explored at a view, of equal ones the first.
 fn moving(system: &Programs, view: &[u32], explored: Chosen<'_>) -> impl Iterator<Item = ThreadId> {
     Threads::of(view).filter(move |&thread| is_explored(explored, thread) && !system.symmetry.repeats(view, thread))
-}
-
-#[inline]
-fn is_explored(explored: Chosen<'_>, thread: ThreadId) -> bool {
-    explored.is_none_or(|explored| explored.contains(&thread))
 }
