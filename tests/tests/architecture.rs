@@ -216,6 +216,7 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
         &[
             "crates/tepui-check/src/program/footprints.rs",
             "crates/tepui-cert/src/pushdown/lemma.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
             "crates/tepui-check/src/lemma",
         ],
     ),
@@ -226,6 +227,7 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
         &[
             "crates/tepui-check/src/program/rows.rs",
             "crates/tepui-cert/src/pushdown/regular.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
             "crates/tepui-check/src/regular.rs",
         ],
     ),
@@ -237,6 +239,7 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
             "crates/tepui-model/src/pushdown.rs",
             "crates/tepui-cert/src/pushdown/certificate.rs",
             "crates/tepui-cert/src/pushdown/lemma.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
             "crates/tepui-cert/src/pushdown/regular.rs",
             "crates/tepui-check/src/lib.rs",
             "crates/tepui-check/src/system.rs",
@@ -252,6 +255,7 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
         &[
             "crates/tepui-model/src/rendezvous",
             "crates/tepui-cert/src/pushdown/lemma.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
             "crates/tepui-cert/src/rendezvous/mod.rs",
             "crates/tepui-cert/src/rendezvous/languages.rs",
             "crates/tepui-cert/src/rendezvous/views.rs",

@@ -181,7 +181,7 @@ fn sorted(table: &Rows) -> Rows {
     let mut rows: Vec<_> = table.iter().collect();
     rows.sort_unstable();
     let mut sorted = Rows::new(table.width());
-    rows.into_iter().for_each(|row| sorted.push(row.iter().copied()));
+    rows.into_iter().for_each(|row| sorted.push(row));
     sorted
 }
 

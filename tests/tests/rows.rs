@@ -102,9 +102,9 @@ fn on_demand(program: &Program, options: table::Options) -> Option<BTreeSet<Row>
             closed.then(|| frames.map(|symbol| certificate.frames[symbol.0 as usize - 1].clone()).collect())
         };
         let stacks = row[1..].iter().enumerate().map(stack).collect::<Option<_>>()?;
-        Some((certificate.shared[row[0] as usize].clone(), stacks))
+        Some((certificate.shared.get(row[0] as usize).into_iter().map(Value::of).collect(), stacks))
     };
-    lemma.views.iter().map(row).collect()
+    lemma.views.iter().map(|numbers| row(&numbers)).collect()
 }
 
 fn compare(name: &str, (text, dialect): (&str, Option<Dialect>), reduce: bool, places: usize) -> Option<usize> {

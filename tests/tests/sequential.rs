@@ -155,7 +155,7 @@ fn forged_regular_sets_leave_out_nothing() {
                     let victim = rng.usize(..regular.rows.len());
                     let mut rows = Rows::new(2);
                     let others = regular.rows.iter().enumerate().filter(|(number, _)| *number != victim);
-                    others.for_each(|(_, row)| rows.push(row.iter().copied()));
+                    others.for_each(|(_, row)| rows.push(row));
                     regular.rows = rows;
                 }
                 _ => {

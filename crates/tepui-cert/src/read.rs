@@ -127,7 +127,7 @@ pub(crate) fn read_patterns(lines: &mut Lines<'_>, name: &str) -> Result<Propert
 pub(crate) fn read_list<T>(
     lines: &mut Lines<'_>,
     word: &str,
-    read: fn(&Lines<'_>, &str) -> Result<T, Unreadable>,
+    mut read: impl FnMut(&Lines<'_>, &str) -> Result<T, Unreadable>,
 ) -> Result<Vec<T>, Unreadable> {
     let count = lines.expect(word)?;
     let count = lines.number::<usize>(count)?;

@@ -20,7 +20,7 @@
 use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tepui_cert::pushdown::{Language, Regular};
+use tepui_cert::pushdown::{Language, Regular, Row};
 use tepui_model::pushdown::Symbol;
 
 use crate::Rejected;
@@ -100,7 +100,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
     }
 
     /// The rows.
-    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &'a [u32]> {
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = Row> {
         self.regular.rows.iter()
     }
 
@@ -141,7 +141,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
         let mut memo: FxHashMap<(usize, u32, Symbol), Vec<Move>> = FxHashMap::default();
         for row in self.rows() {
             for thread in 0..row.len() - 1 {
-                let Some(others) = self.others(thread, row) else { continue };
+                let Some(others) = self.others(thread, &row) else { continue };
                 for (top, rest) in edges(self.language(thread, row[thread + 1]), 0) {
                     let moves = memo
                         .entry((self.leaders[thread], row[0], top))
@@ -151,9 +151,9 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
                         if steps.is_multiple_of(LOOK_EVERY) && self.system.stop() {
                             return Ok(false);
                         }
-                        self.follow((thread, row), (step, rest), &others).map_err(|reason| {
+                        self.follow((thread, &row), (step, rest), &others).map_err(|reason| {
                             let step = self.system.show_move(self.leaders[thread], step);
-                            format!("in row {}, {step}: {reason}", self.show(row))
+                            format!("in row {}, {step}: {reason}", self.show(&row))
                         })?;
                     }
                 }
@@ -188,7 +188,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
         let language = row[thread + 1];
         let piece = |word: Vec<Symbol>, rest: Rest| Piece { word, language, rest };
         let changed: Vec<(u32, Piece)> = match &step.change {
-            Change::Replace(symbols) => vec![(step.to, piece(symbols.clone(), rest))],
+            Change::Replace(symbols) => vec![(step.to, piece(symbols.to_vec(), rest))],
             Change::Clear => vec![(step.to, piece(vec![Symbol::BOTTOM], None))],
             Change::Pop => {
                 let lower = rest.into_iter().flat_map(|rest| edges(self.language(thread, language), rest));
@@ -289,7 +289,7 @@ impl<'a, 's, S: System> Checked<'a, 's, S> {
     /// Whether a product of pieces is part of a row.
     fn is_covered(&self, shared: u32, pieces: &[Vec<Piece>]) -> bool {
         let rows = self.by_shared.get(&shared).map_or(&[][..], Vec::as_slice);
-        rows.iter().any(|&row| self.fits(pieces, self.regular.rows.get(row)))
+        rows.iter().any(|&row| self.fits(pieces, &self.regular.rows.get(row)))
     }
 
     /// Whether the pieces of the threads of each group are parts of the languages of a row, in some order.

@@ -1,5 +1,6 @@
 //! What a check has to know of a model: its threads, and what they do.
 
+use smallvec::SmallVec;
 use tepui_model::program::step::Woken;
 use tepui_model::pushdown::Symbol;
 
@@ -8,6 +9,9 @@ use crate::show::Show;
 
 /// A shared state or a symbol that a certificate does not have.
 pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// A few symbols, which need no memory of their own.
+pub(crate) type Symbols = SmallVec<[Symbol; 2]>;
 
 /// A state at the start: a shared state, and for each thread its stack, top first, without the marker.
 pub(crate) type Start = (u32, Vec<Vec<Symbol>>);
@@ -71,12 +75,13 @@ pub(crate) enum Change {
     /// Its top is removed.
     Pop,
     /// Its top is replaced by some symbols, the new top first; there is at least one.
-    Replace(Vec<Symbol>),
+    Replace(Symbols),
     /// It is emptied.
     Clear,
 }
 
 /// What becomes of other threads.
+#[derive(Clone)]
 pub(crate) enum Others {
     /// Threads are started: for each of them the symbols with which it may begin.
     Start(Vec<Vec<Symbol>>),

@@ -131,7 +131,7 @@ impl Workers {
 
     /// The same in parts. Long lists are first cut into ranges of keys, so that several threads can sort them, and within
     /// the caches.
-    pub(crate) fn sorted_parts<T: Copy + Send + Sync>(
+    fn sorted_parts<T: Copy + Send + Sync>(
         &self,
         mut lists: Vec<Vec<T>>,
         key: impl Fn(&T) -> u64 + Sync,
@@ -161,9 +161,12 @@ impl Workers {
             }
             ranges
         });
-        let ranges = (0..RANGES).collect();
-        let take = |range: usize| chunks.iter().map(|chunk| chunk[range].as_slice()).collect::<Vec<_>>().concat();
-        let mut parts = self.map(ranges, |range| sort(take(range)));
+        drop(lists);
+        let mut ranges: [_; RANGES] = std::array::from_fn(|_| Vec::with_capacity(chunks.len()));
+        for chunk in chunks {
+            ranges.iter_mut().zip(chunk).for_each(|(range, part)| range.push(part));
+        }
+        let mut parts = self.map(ranges.into(), |range: Vec<Vec<T>>| sort(range.concat()));
         let mut last = None;
         for part in &mut parts {
             let known = last.map_or(0, |last| part.iter().take_while(|item| same(item, &last)).count());

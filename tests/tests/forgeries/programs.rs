@@ -40,12 +40,8 @@ fn is_accepted(program: &Program, claimed: &[Property], certificate: &Certificat
 }
 
 fn rows_without(rows: &Rows, leaves: impl Fn(usize, &[u32]) -> bool) -> Rows {
-    let mut kept = Rows::new(rows.width());
-    for (number, row) in rows.iter().enumerate().filter(|(number, row)| !leaves(*number, row)) {
-        let _ = number;
-        kept.push(row.iter().copied());
-    }
-    kept
+    let kept = rows.iter().enumerate().filter(|(number, row)| !leaves(*number, row));
+    Rows::of(rows.width(), &kept.map(|(_, row)| row).collect::<Vec<_>>())
 }
 
 /// Changes a certificate somewhere.
@@ -103,9 +99,11 @@ fn change(certificate: &mut Certificate, rng: &mut Rng) {
         7 => {
             if !certificate.shared.is_empty() {
                 let at = rng.usize(..certificate.shared.len());
-                for value in certificate.shared[at].iter_mut() {
-                    *value = value.known().map_or(*value, |value| Value::Known(1 - value.min(1)));
+                let mut states: Vec<_> = certificate.shared.iter().collect();
+                for number in &mut states[at] {
+                    *number = Value::of(*number).known().map_or(*number, |code| Value::Known(1 - code.min(1)).number());
                 }
+                certificate.shared = Rows::of(certificate.shared.width(), &states);
             }
         }
         // Groups.

@@ -8,13 +8,11 @@ use crate::orbits::{claimed_groups, sort};
 use crate::samples::*;
 
 pub(crate) fn rows(width: usize, rows: impl IntoIterator<Item = Vec<u32>>) -> Rows {
-    let mut table = Rows::new(width);
-    rows.into_iter().for_each(|row| table.push(row));
-    table
+    Rows::of(width, &rows.into_iter().collect::<Vec<_>>())
 }
 
 pub(crate) fn cells(lemma: &Lemma) -> Vec<Vec<u32>> {
-    lemma.views.iter().map(<[u32]>::to_vec).collect()
+    lemma.views.iter().map(|row| row.to_vec()).collect()
 }
 
 pub(crate) fn set_cells(lemma: &mut Lemma, table: Vec<Vec<u32>>) {

@@ -156,7 +156,7 @@ fn token_lemma(count: usize) -> Lemma {
 /// With a view from which two threads come to hold the token: an earlier lemma has to exclude that.
 fn leaning_lemma(count: usize) -> Lemma {
     let mut lemma = token_lemma(count);
-    lemma.views.push((0..=count).map(|cell| u32::from(cell == count)));
+    lemma.views.push((0..=count).map(|cell| u32::from(cell == count)).collect::<Vec<_>>());
     lemma
 }
 

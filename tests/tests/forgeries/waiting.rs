@@ -16,7 +16,7 @@ use tepui_core::Budget;
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;
 use tepui_model::program::run::State;
-use tepui_model::program::step::Runner;
+use tepui_model::program::step::{Runner, Value};
 use tepui_model::program::{Program, Property};
 use tepui_model::pushdown::Symbol;
 use tepui_tests::facade::{program_certificate, verify_program};
@@ -129,11 +129,12 @@ fn certificate(program: &Program, claimed: &[Property], followed: &Followed, dep
             (0..=procedure.statements.len()).map(|position| (position, all(procedure.locals.len()))).collect()
         })
         .collect();
+    let listed: Vec<Vec<_>> = shared.iter().map(|state| state.iter().copied().map(Value::number).collect()).collect();
     Certificate {
         program: program.digest(),
         properties: claimed.to_vec(),
         kept: Kept { shared: all(program.shared.len()), locals: positions.clone(), storing: positions },
-        shared,
+        shared: Rows::of(program.shared.len(), &listed),
         frames,
         lemmas: vec![lemma],
         regular: None,
@@ -218,14 +219,8 @@ fn every_view_of_a_reduced_proof_is_needed() {
     for victim in 0..proof.lemmas[0].views.len() {
         let mut forged = proof.clone();
         let lemma = &mut forged.lemmas[0];
-        let rows: Vec<u32> = lemma
-            .views
-            .iter()
-            .enumerate()
-            .filter(|(row, _)| *row != victim)
-            .flat_map(|(_, row)| row.to_vec())
-            .collect();
-        lemma.views = Rows::from_cells(lemma.views.width(), rows);
+        let kept = lemma.views.iter().enumerate().filter(|(row, _)| *row != victim);
+        lemma.views = Rows::of(lemma.views.width(), &kept.map(|(_, row)| row).collect::<Vec<_>>());
         for explored in &mut lemma.explored {
             explored.views.retain(|&view| view != victim);
             explored.views.iter_mut().filter(|view| **view > victim).for_each(|view| *view -= 1);

@@ -42,7 +42,7 @@ fn shown(views: &Views) -> (HashSet<Vec<Seen>>, usize) {
         (frames.first().and_then(|frame| frame.control), frames.iter().map(|frame| frame.symbol).collect())
     };
     let row = |row: &[u32]| row[1..].iter().enumerate().map(|(thread, &word)| seen(thread, word)).collect();
-    (lemma.views.iter().map(row).collect(), lemma.depth as usize)
+    (lemma.views.iter().map(|cells| row(&cells)).collect(), lemma.depth as usize)
 }
 
 fn show(local: &Local, depth: usize) -> Seen {
@@ -71,10 +71,9 @@ fn forge(rng: &mut Rng, views: &mut Views) {
     match rng.u8(0..9) {
         0 if lemma.views.len() > 1 => {
             let gone = rng.usize(0..lemma.views.len());
-            let mut rows = Rows::new(lemma.views.width());
             let kept = lemma.views.iter().enumerate().filter(|(number, _)| *number != gone);
-            kept.for_each(|(_, row)| rows.push(row.to_vec()));
-            lemma.views = rows;
+            let kept: Vec<_> = kept.map(|(_, row)| row).collect();
+            lemma.views = Rows::of(lemma.views.width(), &kept);
         }
         1 if !part.below.is_empty() => drop(part.below.remove(rng.usize(0..part.below.len()))),
         2 if !part.below.is_empty() => {

@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 
 use tepui_model::Digest;
 use tepui_model::program::Property;
-use tepui_model::program::step::{Frame, Stage, Value};
+use tepui_model::program::step::Frame;
 
-use crate::pushdown::{Lemma, Regular};
+use crate::pushdown::{Lemma, Regular, Rows};
 pub use trace::{Step, Trace};
+pub use write::bits_of;
 
 /// A proof about a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,8 +31,9 @@ pub struct Certificate {
     pub properties: Vec<Property>,
     /// Which values are told apart.
     pub kept: Kept,
-    /// The shared states.
-    pub shared: Vec<Vec<Value>>,
+    /// The shared states, in ascending order: for each variable the [number](tepui_model::program::step::Value::number)
+    /// of its value.
+    pub shared: Rows,
     /// The frames.
     pub frames: Vec<Frame>,
     /// The lemmas, each relative to those before it.
@@ -53,25 +55,3 @@ pub struct Kept {
 
 /// Variables that are kept at positions of a procedure.
 pub type Positions = BTreeMap<usize, Vec<usize>>;
-
-impl Certificate {
-    /// The first line.
-    pub const HEAD: &'static str = "tepui certificate of a program 1";
-
-    /// The first lines that a text may have.
-    pub const HEADS: &[&str] = &[Self::HEAD];
-
-    /// The program that the proof is about.
-    pub fn model(&self) -> Digest {
-        self.program
-    }
-}
-
-/// How a value is written that is forgotten, and one that is not there yet.
-const FORGOTTEN: &str = "-";
-const UNSET: &str = "?";
-
-/// The words for what a frame does. One that sleeps on a condition adds its number: `sleeps@2`.
-const STAGES: [(Stage, &str); 4] =
-    [(Stage::Running, "runs"), (Stage::Asleep(0), "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
-const ON: &str = "sleeps@";

@@ -3,8 +3,9 @@
 use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
 
-use super::{Certificate, FORGOTTEN, Kept, ON, Positions, STAGES, UNSET};
-use crate::pushdown::{Lemma, Regular};
+use super::write::{FORGOTTEN, ON, STAGES, UNSET};
+use super::{Certificate, Kept, Positions};
+use crate::pushdown::{Lemma, Regular, Row, Rows};
 use crate::read::{Lines, Unreadable, check_seal, read_list};
 
 impl Certificate {
@@ -22,7 +23,7 @@ impl Certificate {
             properties.push(Property { name: name.to_owned(), never: read_goals(&mut lines)? });
         }
         let kept = Kept::read(&mut lines)?;
-        let shared = read_list(&mut lines, "shared", read_values)?;
+        let shared = read_shared(&mut lines)?;
         let frames = read_list(&mut lines, "frames", read_frame)?;
         let mut lemmas = Vec::new();
         while let Some(head) = lines.accept("lemma") {
@@ -34,6 +35,21 @@ impl Certificate {
         };
         lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular })
     }
+}
+
+/// Reads the shared states. Most variables are Boolean, and the table grows for others.
+fn read_shared(lines: &mut Lines<'_>) -> Result<Rows, Unreadable> {
+    let mut states: Option<Rows> = None;
+    read_list(lines, "shared", |lines, text| {
+        let values = read_values(lines, text)?;
+        let states = states.get_or_insert_with(|| Rows::with_bits(&vec![2; values.len()]));
+        if values.len() != states.width() {
+            return Err(lines.error(format!("expected {} values, as before", states.width())));
+        }
+        states.push(values.into_iter().map(Value::number).collect::<Row>());
+        Ok(())
+    })?;
+    Ok(states.unwrap_or_else(|| Rows::new(0)))
 }
 
 impl Kept {

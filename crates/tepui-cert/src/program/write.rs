@@ -2,13 +2,39 @@
 
 use std::fmt::Write as _;
 
+use tepui_model::Digest;
 use tepui_model::program::Goal;
 use tepui_model::program::step::{Frame, Stage, Value};
 
-use super::{Certificate, FORGOTTEN, Kept, ON, STAGES, UNSET};
+use super::{Certificate, Kept};
 use crate::write::sealed;
 
+/// How a value is written that is forgotten, and one that is not there yet.
+pub(super) const FORGOTTEN: &str = "-";
+pub(super) const UNSET: &str = "?";
+
+/// The words for what a frame does. One that sleeps on a condition adds its number: `sleeps@2`.
+pub(super) const STAGES: [(Stage, &str); 4] =
+    [(Stage::Running, "runs"), (Stage::Asleep(0), "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
+pub(super) const ON: &str = "sleeps@";
+
+/// How many bits the numbers of so many values have.
+pub fn bits_of(values: u32) -> u32 {
+    u32::BITS - values.saturating_add(1).leading_zeros()
+}
+
 impl Certificate {
+    /// The first line.
+    pub const HEAD: &'static str = "tepui certificate of a program 1";
+
+    /// The first lines that a text may have.
+    pub const HEADS: &[&str] = &[Self::HEAD];
+
+    /// The program that the proof is about.
+    pub fn model(&self) -> Digest {
+        self.program
+    }
+
     /// The text form.
     pub fn to_text(&self) -> String {
         let mut out = format!("{}\nprogram {}\n", Self::HEAD, self.program);
@@ -26,7 +52,10 @@ impl Certificate {
         }
         self.kept.write(&mut out);
         let _ = writeln!(out, "shared {}", self.shared.len());
-        self.shared.iter().for_each(|values| out.push_str(&format!("{}\n", values_text(values))));
+        for state in self.shared.iter() {
+            let values: Vec<_> = state.iter().copied().map(Value::of).collect();
+            out.push_str(&format!("{}\n", values_text(&values)));
+        }
         let _ = writeln!(out, "frames {}", self.frames.len());
         self.frames.iter().for_each(|frame| write_frame(&mut out, frame));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));

@@ -2,6 +2,8 @@
 
 use tepui_model::pushdown::Symbol;
 
+use super::rows::Rows;
+
 /// One inductive set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lemma {
@@ -36,66 +38,4 @@ pub struct LemmaThread {
     pub words: Vec<Vec<Symbol>>,
     /// For words of `depth` real symbols, what may lie directly beneath.
     pub below: Vec<(Vec<Symbol>, Vec<Symbol>)>,
-}
-
-/// A table of numbers with rows of equal width.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rows {
-    width: usize,
-    cells: Vec<u32>,
-}
-
-impl Rows {
-    /// An empty table. A row has at least one cell.
-    pub fn new(width: usize) -> Self {
-        assert!(width > 0, "a row has at least one cell");
-        Self { width, cells: Vec::new() }
-    }
-
-    /// An empty table with room for a number of rows.
-    pub fn with_capacity(width: usize, rows: usize) -> Self {
-        Self { cells: Vec::with_capacity(width * rows), ..Self::new(width) }
-    }
-
-    /// A table with the cells of one row after the other.
-    pub fn from_cells(width: usize, cells: Vec<u32>) -> Self {
-        assert!(cells.len().is_multiple_of(width), "a row has {width} cells");
-        Self { cells, ..Self::new(width) }
-    }
-
-    /// Adds a row.
-    pub fn push(&mut self, row: impl IntoIterator<Item = u32>) {
-        self.cells.extend(row);
-        assert!(self.cells.len().is_multiple_of(self.width), "a row has {} cells", self.width);
-    }
-
-    /// Removes the last row.
-    pub fn pop(&mut self) {
-        self.cells.truncate(self.cells.len().saturating_sub(self.width));
-    }
-
-    /// The number of cells in a row.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// The number of rows.
-    pub fn len(&self) -> usize {
-        self.cells.len() / self.width
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    /// All rows.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
-        self.cells.chunks_exact(self.width)
-    }
-
-    /// One row.
-    pub fn get(&self, row: usize) -> &[u32] {
-        &self.cells[row * self.width..][..self.width]
-    }
 }

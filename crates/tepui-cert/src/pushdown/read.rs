@@ -3,8 +3,9 @@
 use tepui_model::pushdown::Symbol;
 
 use super::certificate::{Certificate, HEAD};
-use super::lemma::{Explored, Lemma, LemmaThread, Rows};
+use super::lemma::{Explored, Lemma, LemmaThread};
 use super::regular::{Language, Regular, RegularThread};
+use super::rows::Rows;
 use crate::read::{Lines, Unreadable, check_seal, read_patterns, strip_keyword};
 
 impl Certificate {
@@ -42,11 +43,14 @@ impl Lemma {
         for _ in 0..count {
             threads.push(LemmaThread::read(lines, &threads)?);
         }
-        let Some(last) = threads.last() else { return Err(lines.error("a lemma speaks of at least one thread")) };
-        let words = last.like.map_or(last, |leader| &threads[leader]).words.len();
+        if threads.is_empty() {
+            return Err(lines.error("a lemma speaks of at least one thread"));
+        }
+        let words: Vec<_> =
+            threads.iter().map(|part| part.like.map_or(part, |leader| &threads[leader]).words.len()).collect();
         let rows = lines.expect("views")?;
         let rows = lines.number(rows)?;
-        let views = read_rows(lines, threads.len() + 1, rows, words)?;
+        let views = read_rows(lines, rows, &words)?;
         let mut explored = Vec::new();
         while let Some(text) = lines.accept("explored") {
             explored.push(Explored::read(lines, text, views.len())?);
@@ -118,11 +122,13 @@ fn read_word(lines: &Lines<'_>, text: &str) -> Result<Vec<Symbol>, Unreadable> {
     text.split('.').map(|symbol| Ok(Symbol(lines.number(symbol)?))).collect()
 }
 
-/// Reads rows in ascending order whose last cell is below `words`, so that no short text unfolds into an endless range, nor
-/// many times into the same.
-fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) -> Result<Rows, Unreadable> {
-    let mut rows = Rows::new(width);
-    let mut row = Vec::with_capacity(width);
+/// Reads rows in ascending order about threads with so many words each. The last number is below that, so that no short text
+/// unfolds into an endless range, nor many times into the same.
+fn read_rows(lines: &mut Lines<'_>, count: usize, words: &[usize]) -> Result<Rows, Unreadable> {
+    let bits = words.iter().map(|&words| (usize::BITS - words.saturating_sub(1).leading_zeros()).clamp(1, 32));
+    let mut rows = Rows::with_bits(&[32].into_iter().chain(bits).collect::<Vec<_>>());
+    let (width, words) = (rows.width(), words.last().copied().unwrap_or(0));
+    let (mut row, mut before) = (Vec::with_capacity(width), Vec::new());
     while rows.len() < count {
         let line = lines.next_line().ok_or_else(|| lines.error("the text ends among the views"))?;
         let (prefix, ranges) = line.split_once(':').ok_or_else(|| lines.error("expected a row of views"))?;
@@ -142,11 +148,16 @@ fn read_rows(lines: &mut Lines<'_>, width: usize, count: usize, words: usize) ->
                     lines.error(format!("`{range}` does not fit the {words} words and {count} views announced"))
                 );
             }
-            let start = row.iter().copied().chain([first]);
-            if !rows.is_empty() && rows.get(rows.len() - 1).iter().copied().ge(start) {
+            row.push(first);
+            if before >= row {
                 return Err(lines.error("the rows are not in ascending order, each of them once"));
             }
-            (first..=end).for_each(|last| rows.push(row.iter().copied().chain([last])));
+            for last in first..=end {
+                row[width - 1] = last;
+                rows.push(&row);
+            }
+            before.clone_from(&row);
+            row.pop();
         }
     }
     Ok(rows)
@@ -160,11 +171,14 @@ impl Regular {
         for _ in 0..count {
             threads.push(RegularThread::read(lines, &threads)?);
         }
-        let Some(last) = threads.last() else { return Err(lines.error("a proof speaks of at least one thread")) };
-        let languages = last.like.map_or(last, |leader| &threads[leader]).languages.len();
+        if threads.is_empty() {
+            return Err(lines.error("a proof speaks of at least one thread"));
+        }
+        let languages: Vec<_> =
+            threads.iter().map(|part| part.like.map_or(part, |leader| &threads[leader]).languages.len()).collect();
         let rows = lines.expect("rows")?;
         let rows = lines.number(rows)?;
-        let rows = read_rows(lines, threads.len() + 1, rows, languages)?;
+        let rows = read_rows(lines, rows, &languages)?;
         Ok(Self { threads, rows })
     }
 }

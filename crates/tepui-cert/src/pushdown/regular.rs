@@ -10,7 +10,7 @@
 
 use tepui_model::pushdown::Symbol;
 
-use super::lemma::Rows;
+use super::rows::Rows;
 
 /// Rows of regular sets that no step leaves.
 #[derive(Clone, PartialEq, Eq, Debug)]

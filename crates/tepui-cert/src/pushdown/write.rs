@@ -1,13 +1,13 @@
 //! How certificates of pushdown proofs are written.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use tepui_model::pushdown::Symbol;
 
 use super::certificate::{Certificate, HEAD};
-use super::lemma::{Lemma, Rows};
+use super::lemma::Lemma;
 use super::regular::{Language, Regular};
+use super::rows::Rows;
 use crate::write::{sealed, write_property};
 
 impl Certificate {
@@ -18,19 +18,6 @@ impl Certificate {
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
         self.regular.iter().for_each(|regular| regular.write(&mut out));
         sealed(&out)
-    }
-}
-
-impl Rows {
-    /// The same rows in ascending order.
-    pub fn sorted(&self) -> Cow<'_, Self> {
-        if self.iter().is_sorted() {
-            return Cow::Borrowed(self);
-        }
-        let mut order: Vec<_> = (0..self.len()).collect();
-        order.sort_unstable_by_key(|&row| self.get(row));
-        let cells = order.into_iter().flat_map(|row| self.get(row)).copied().collect();
-        Cow::Owned(Self::from_cells(self.width(), cells))
     }
 }
 
@@ -109,19 +96,19 @@ fn write_rows(out: &mut String, rows: &Rows) {
     let last = rows.width() - 1;
     let mut row = 0;
     while row < rows.len() {
-        let prefix = &rows.get(row)[..last];
-        for cell in prefix {
+        let prefix = rows.get(row);
+        for cell in &prefix[..last] {
             let _ = write!(out, "{cell} ");
         }
         out.push(':');
-        while row < rows.len() && rows.get(row)[..last] == *prefix {
-            let first = rows.get(row)[last];
+        let follows = |row: usize| {
+            let next = (row < rows.len()).then(|| rows.get(row))?;
+            (next[..last] == prefix[..last]).then(|| next[last])
+        };
+        while let Some(first) = follows(row) {
             let mut end = first;
             row += 1;
-            while row < rows.len()
-                && rows.get(row)[..last] == *prefix
-                && Some(rows.get(row)[last]) == end.checked_add(1)
-            {
+            while end.checked_add(1).is_some_and(|after| follows(row) == Some(after)) {
                 end += 1;
                 row += 1;
             }

@@ -68,8 +68,7 @@ mod tests {
         let frames = vec![frame(Some(1), 0, &[]), frame(None, 2, &[None, Some(3)])];
         let part =
             LemmaThread { like: None, words: vec![vec![Symbol(1)]], below: vec![(vec![Symbol(1)], vec![Symbol(0)])] };
-        let lemma =
-            Lemma { depth: 1, threads: vec![part], views: Rows::from_cells(2, vec![0, 0]), explored: Vec::new() };
+        let lemma = Lemma { depth: 1, threads: vec![part], views: Rows::of(2, &[[0, 0]]), explored: Vec::new() };
         let claim = Forbidden { name: "p q".to_owned(), never: Digest::of(b"p") };
         Views { model: Digest::of(b"m"), claims: vec![claim], frames: vec![frames], lemmas: vec![lemma] }
     }

@@ -53,11 +53,12 @@ mod table;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use tepui_cert::pushdown::Lemma;
 use tepui_model::pushdown::Symbol;
 
 use crate::Rejected;
-use crate::system::{Change, Move, NOWHERE, Others, System};
+use crate::system::{Change, Move, NOWHERE, Others, Symbols, System};
 pub(crate) use groups::Groups;
 use projection::Exclusion;
 use reduced::Reduction;
@@ -73,8 +74,12 @@ pub(crate) type Word<'a> = &'a [Symbol];
 /// After how many rows the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
 
+/// What is wrong if it was told to stop.
+const STOPPED: &str = "it has not been looked at to its end";
+
 /// A lemma that has been proved.
-pub(crate) struct Checked<'a> {
+pub(crate) struct Checked<'a, S> {
+    pub(crate) system: &'a S,
     pub(crate) lemma: &'a Lemma,
     pub(crate) groups: Groups,
     index: Index,
@@ -85,68 +90,52 @@ pub(crate) struct Checked<'a> {
     explored: Vec<Option<&'a [usize]>>,
 }
 
+/// What a leader's threads can do in a shared state with a word.
+#[derive(Default)]
+struct Moves {
+    moves: Vec<Move>,
+    consequences: Vec<Consequence>,
+}
+
 /// What one move makes of a thread's word.
 struct Consequence {
-    step: Rc<Move>,
+    /// Which of the moves it is.
+    step: usize,
     to: u32,
     /// The number of the new word, if it has one.
     known: Option<u32>,
-    word: Vec<Symbol>,
+    word: Symbols,
     /// Whether every state has this move that shows the view, whatever lies below the word.
     sure: bool,
 }
 
-/// What a leader's threads can do in a shared state with a word.
-type Memo = FxHashMap<(usize, u32, u32), Rc<[Consequence]>>;
-
-/// Why a lemma is not accepted.
-enum Trouble {
-    /// What is wrong.
-    Wrong(String),
-    /// The caller wanted it to end.
-    Stopped,
-}
-
-impl From<String> for Trouble {
-    fn from(reason: String) -> Self {
-        Self::Wrong(reason)
-    }
-}
+/// What is known of leaders, shared states and words.
+type Memo = FxHashMap<(usize, u32, u32), Rc<Moves>>;
 
 /// Checks lemmas, each relative to those before it.
-pub(crate) fn check_lemmas<'a>(system: &impl System, lemmas: &'a [Lemma]) -> Result<Vec<Checked<'a>>, Rejected> {
-    let mut proved: Vec<Checked<'_>> = Vec::new();
+pub(crate) fn check_lemmas<'a, S: System>(system: &'a S, lemmas: &'a [Lemma]) -> Result<Vec<Checked<'a, S>>, Rejected> {
+    let mut proved: Vec<Checked<'_, S>> = Vec::new();
     for (number, lemma) in lemmas.iter().enumerate() {
         let place = format!("lemma {}", number + 1);
         if !lemma.explored.is_empty() && number + 1 < lemmas.len() {
             return Err(Rejected::new(place, "it is reduced, so that no other can rest on it"));
         }
         system.begin();
-        proved.push(check(system, lemma, &proved).map_err(|trouble| match trouble {
-            Trouble::Wrong(reason) => Rejected::new(place, reason),
-            Trouble::Stopped => Rejected::stopped(place),
-        })?);
+        let holds = |checked: &Checked<'a, S>| checked.holds_initially().and_then(|()| checked.is_closed(&proved));
+        let checked = Checked::well_formed(system, lemma).and_then(|checked| holds(&checked).map(|()| checked));
+        // A system that was told to stop may have left results out: then nothing is known.
+        match checked {
+            _ if system.stop() => return Err(Rejected::stopped(place)),
+            checked => proved.push(checked.map_err(|reason| Rejected::new(place, reason))?),
+        }
     }
     Ok(proved)
 }
 
-/// Checks a lemma; the error says at which view and step it fails.
-fn check<'a, S: System>(system: &S, lemma: &'a Lemma, earlier: &[Checked<'a>]) -> Result<Checked<'a>, Trouble> {
-    let checked = Checked::well_formed(system, lemma)?;
-    checked.holds_initially(system)?;
-    checked.is_closed(system, earlier)?;
-    Ok(checked)
-}
-
-impl<'a> Checked<'a> {
+impl<'a, S: System> Checked<'a, S> {
     /// The number of views, or the largest number if there are more.
     pub(crate) fn views(&self) -> u64 {
-        self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(row)))
-    }
-
-    /// The number of orbits.
-    pub(crate) fn orbits(&self) -> usize {
-        self.lemma.views.len()
+        self.lemma.views.iter().fold(0, |sum, row| sum.saturating_add(self.groups.orbit(&row)))
     }
 
     /// Whether it explores, somewhere, some threads only.
@@ -157,11 +146,6 @@ impl<'a> Checked<'a> {
     /// Whether a thread is explored at a view.
     pub(crate) fn explores(&self, view: usize, thread: usize) -> bool {
         self.explored.get(view).copied().flatten().is_none_or(|explored| explored.contains(&thread))
-    }
-
-    /// The depth of the views.
-    pub(crate) fn depth(&self) -> u32 {
-        self.lemma.depth
     }
 
     /// The symbols of a word.
@@ -182,7 +166,7 @@ impl<'a> Checked<'a> {
         word.len() == self.lemma.depth as usize && word.last().is_some_and(|last| !last.is_bottom())
     }
 
-    fn well_formed(system: &impl System, lemma: &'a Lemma) -> Result<Self, String> {
+    fn well_formed(system: &'a S, lemma: &'a Lemma) -> Result<Self, String> {
         let threads = system.threads();
         if lemma.depth == 0 || lemma.threads.len() != threads || lemma.views.width() != threads + 1 {
             return Err(format!("it does not have the shape of a lemma about {threads} threads"));
@@ -206,17 +190,17 @@ impl<'a> Checked<'a> {
         }
         check_rows(system, lemma, &groups)?;
         let (index, explored) = (Index::new(&lemma.views), explored(lemma)?);
-        Ok(Self { lemma, groups, index, words, below, explored })
+        Ok(Self { system, lemma, groups, index, words, below, explored })
     }
 
-    fn holds_initially(&self, system: &impl System) -> Result<(), String> {
-        let depth = self.lemma.depth as usize;
+    fn holds_initially(&self) -> Result<(), String> {
+        let (system, depth) = (self.system, self.lemma.depth as usize);
         for (number, (shared, stacks)) in system.initial().iter().enumerate() {
             let mut row = vec![*shared];
             for (thread, stack) in stacks.iter().enumerate() {
                 let stack: Vec<_> = stack.iter().copied().chain([Symbol::BOTTOM]).collect();
                 for stretch in stack.windows(depth.saturating_add(1)) {
-                    self.require_below(system, thread, &stretch[..depth], stretch[depth])
+                    self.require_below(thread, &stretch[..depth], stretch[depth])
                         .map_err(|missing| format!("the initial stack of {}: {missing}", system.thread_name(thread)))?;
                 }
                 let word = &stack[..depth.min(stack.len())];
@@ -230,14 +214,17 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    fn is_closed<S: System>(&self, system: &S, earlier: &[Self]) -> Result<(), Trouble> {
-        let mut exclusions: Vec<Exclusion<'_, '_>> = earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
+    fn is_closed(&self, earlier: &[Self]) -> Result<(), String> {
+        let system = self.system;
+        let mut exclusions: Vec<Exclusion<'_, '_, S>> =
+            earlier.iter().map(|lemma| Exclusion::new(lemma, self)).collect();
         let mut memo = Memo::default();
         let (mut next, mut shared) = (Vec::new(), NOWHERE);
-        let mut reduction = self.is_reduced().then(|| Reduction::new(self, system));
+        let mut reduction = self.is_reduced().then(|| Reduction::new(self));
         for (number, row) in self.lemma.views.iter().enumerate() {
+            let row = row.as_slice();
             if number.is_multiple_of(LOOK_EVERY) && system.stop() {
-                return Err(Trouble::Stopped);
+                return Err(STOPPED.to_owned());
             }
             // Rows with the same shared state follow each other.
             if std::mem::replace(&mut shared, row[0]) != row[0] {
@@ -246,75 +233,71 @@ impl<'a> Checked<'a> {
             }
             next.clear();
             next.extend_from_slice(row);
-            let holders = if S::TURNS { self.holders(system, row) } else { Holders::Nobody };
+            let holders = if S::TURNS { self.holders(row) } else { Holders::Nobody };
             if let Some(reduction) = &mut reduction {
-                let blame = |reason| format!("at the view {}: {reason}", self.show(system, row));
+                let blame = |reason| format!("at the view {}: {reason}", self.show(row));
                 reduction.view(row, &holders, self.explored[number]).map_err(blame)?;
             }
             for thread in (0..system.threads()).filter(|&thread| !self.groups.repeats(row, thread)) {
                 if !holders.let_move(thread) || !self.explores(number, thread) {
                     continue;
                 }
-                let consequences = self.consequences_at(system, &mut memo, row, thread)?;
+                let Moves { moves, consequences } = &*self.moves_at(&mut memo, row, thread)?;
                 let mut place = thread;
-                for consequence in consequences.iter() {
+                for consequence in consequences {
+                    let step = &moves[consequence.step];
                     next[0] = consequence.to;
                     place = self.groups.put(&mut next, place, consequence.known.unwrap_or(NOWHERE));
-                    if consequence.step.others.is_some() {
-                        let mover = (place, consequence);
-                        let found = self.joint(system, &mut memo, (row, &next), (thread, mover), &mut exclusions)?;
+                    if step.others.is_some() {
+                        let mover = (place, consequence.known.is_some());
+                        let moved = (thread, step, mover);
+                        let found = self.joint(&mut memo, (row, &next), moved, &mut exclusions)?;
                         if let Some(reduction) = &mut reduction {
-                            found.iter().for_each(|&to| reduction.leads(number, &consequence.step, to));
+                            found.iter().for_each(|&to| reduction.leads(number, (thread, step), to));
                         }
                         continue;
                     }
                     let found = consequence.known.and_then(|_| self.index.find(&self.lemma.views, &next));
                     if let Some(reduction) = &mut reduction {
-                        reduction.leads(number, &consequence.step, found.filter(|_| consequence.sure));
+                        reduction.leads(number, (thread, step), found.filter(|_| consequence.sure));
                     }
                     if found.is_some() {
                         continue;
                     }
                     let changed = (place, consequence.word.as_slice());
                     if !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&next, Some(changed))) {
-                        let missing = format!("leads to {}, which is missing", self.show_with(system, &next, changed));
-                        return Err(self.blame(system, row, (thread, &consequence.step), &missing).into());
+                        let missing = format!("leads to {}, which is missing", self.show_with(&next, changed));
+                        return Err(self.blame(row, (thread, step), &missing));
                     }
                 }
                 next[0] = row[0];
                 self.groups.put(&mut next, place, row[thread + 1]);
             }
         }
-        reduction.map_or(Ok(()), Reduction::heeds_all)?;
-        // A system that was told to stop may have left results out.
-        if system.stop() { Err(Trouble::Stopped) } else { Ok(()) }
+        reduction.map_or(Ok(()), Reduction::heeds_all)
     }
 
     /// What a thread can do in a row, worked out when it is first asked.
-    fn consequences_at(
-        &self,
-        system: &impl System,
-        memo: &mut Memo,
-        row: &[u32],
-        thread: usize,
-    ) -> Result<Rc<[Consequence]>, Trouble> {
+    fn moves_at(&self, memo: &mut Memo, row: &[u32], thread: usize) -> Result<Rc<Moves>, String> {
         let pair = (self.groups.leader(thread), row[0], row[thread + 1]);
         if let Some(known) = memo.get(&pair) {
             return Ok(Rc::clone(known));
         }
-        let found = self.consequences(system, pair);
-        if system.stop() {
-            return Err(Trouble::Stopped);
+        let mut found =
+            Moves { moves: self.system.moves(pair.0, pair.1, self.word(pair.0, pair.2)[0]), ..Moves::default() };
+        let closed = self.add_consequences(pair, &mut found);
+        closed.map_err(|(step, reason)| self.blame(row, (thread, &found.moves[step]), &reason))?;
+        let found = Rc::new(found);
+        // With one thread, no row asks again.
+        if row.len() > 2 {
+            memo.insert(pair, Rc::clone(&found));
         }
-        let found = found.map_err(|(step, reason)| self.blame(system, row, (thread, &step), &reason))?;
-        let found: Rc<[Consequence]> = found.into();
-        memo.insert(pair, Rc::clone(&found));
         Ok(found)
     }
 
     /// Who must not be interrupted.
-    pub(crate) fn holders(&self, system: &impl System, row: &[u32]) -> Holders {
-        let holds = |thread: &usize| system.is_uninterrupted(self.word(*thread, row[thread + 1])[0]);
+    pub(crate) fn holders(&self, row: &[u32]) -> Holders {
+        let holds = |thread: &usize| self.system.is_uninterrupted(self.word(*thread, row[thread + 1])[0]);
         let mut holders = (0..row.len() - 1).filter(holds);
         match (holders.next(), holders.next()) {
             (None, _) => Holders::Nobody,
@@ -323,81 +306,79 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// All that the threads of a leader's group can do in a shared state with a word. The error names the move that
-    /// brings something below a word that is not listed there. A move that needs other threads may never happen, so it
+    /// What the moves of a leader's threads make of a word. The error names the move that brings something below a word
+    /// that is not listed there. A move that needs other threads may never happen, so it
     /// is given no word then: whoever finds that it happens finds that its view is missing.
-    fn consequences(
+    fn add_consequences(
         &self,
-        system: &impl System,
-        (leader, shared, word): (usize, u32, u32),
-    ) -> Result<Vec<Consequence>, (Rc<Move>, String)> {
-        let word = self.word(leader, word);
-        let mut found = Vec::new();
-        for step in system.moves(leader, shared, word[0]) {
-            let step = Rc::new(step);
-            let goes_on = |lower: &Vec<Symbol>| !system.revealed(leader, &step, lower[0]).is_empty();
+        (leader, _, word): (usize, u32, u32),
+        Moves { moves, consequences }: &mut Moves,
+    ) -> Result<(), (usize, String)> {
+        let (system, word) = (self.system, self.word(leader, word));
+        for (number, step) in moves.iter().enumerate() {
+            let goes_on = |lower: &Symbols| !system.revealed(leader, step, lower[0]).is_empty();
             let sure = !matches!(step.change, Change::Pop) || self.lower(leader, word).iter().all(goes_on);
-            let result = |(to, word): (u32, Vec<Symbol>)| {
+            let mut add = |to: u32, word: Symbols| {
                 let known = self.words[leader].get(word.as_slice()).copied();
-                Consequence { step: Rc::clone(&step), to, known, word, sure }
+                consequences.push(Consequence { step: number, to, known, word, sure });
             };
-            match self.changed(system, leader, word, &step) {
-                Ok(results) => found.extend(results.into_iter().map(result)),
-                Err(_) if matches!(step.others, Some(Others::Meet(_))) => found.push(result((step.to, Vec::new()))),
-                Err(missing) => return Err((Rc::clone(&step), missing)),
+            match self.changed(leader, word, step, &mut add) {
+                Ok(()) => {}
+                Err(_) if matches!(step.others, Some(Others::Meet(_))) => add(step.to, Symbols::new()),
+                Err(missing) => return Err((number, missing)),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// What a move makes of a word, and of the shared state. The error says what would come to lie below a word where it is
     /// not listed.
     fn changed(
         &self,
-        system: &impl System,
         leader: usize,
         word: Word<'_>,
         step: &Move,
-    ) -> Result<Vec<(u32, Vec<Symbol>)>, String> {
+        found: &mut impl FnMut(u32, Symbols),
+    ) -> Result<(), String> {
         let depth = self.lemma.depth as usize;
         let beneath = self.beneath(leader, word);
         match &step.change {
             Change::Pop => {
-                let mut results = Vec::new();
                 for lower in self.lower(leader, word) {
-                    for (to, top) in system.revealed(leader, step, lower[0]) {
+                    for (to, top) in self.system.revealed(leader, step, lower[0]) {
                         let mut changed = lower.clone();
                         changed[0] = top;
                         if top != lower[0] {
                             for &symbol in self.beneath(leader, &lower) {
-                                self.require_below(system, leader, &changed, symbol)?;
+                                self.require_below(leader, &changed, symbol)?;
                             }
                         }
-                        results.push((to, changed));
+                        found(to, changed);
                     }
                 }
-                Ok(results)
             }
             Change::Replace(symbols) => {
-                let mut written = [symbols.as_slice(), &word[1..]].concat();
+                let mut written: Symbols = symbols.iter().chain(&word[1..]).copied().collect();
                 for stretch in written.windows(depth + 1) {
-                    self.require_below(system, leader, &stretch[..depth], stretch[depth])?;
+                    self.require_below(leader, &stretch[..depth], stretch[depth])?;
                 }
                 for &symbol in beneath {
-                    self.require_below(system, leader, &written[symbols.len() - 1..], symbol)?;
+                    self.require_below(leader, &written[symbols.len() - 1..], symbol)?;
                 }
                 written.truncate(depth);
-                Ok(vec![(step.to, written)])
+                found(step.to, written);
             }
-            Change::Clear => Ok(vec![(step.to, vec![Symbol::BOTTOM])]),
+            Change::Clear => found(step.to, smallvec![Symbol::BOTTOM]),
         }
+        Ok(())
     }
 
     /// What a pop may leave of a word.
-    fn lower(&self, leader: usize, word: Word<'_>) -> Vec<Vec<Symbol>> {
+    fn lower(&self, leader: usize, word: Word<'_>) -> Vec<Symbols> {
+        let with = |symbol: &Symbol| word[1..].iter().chain([symbol]).copied().collect();
         match self.is_open(word) {
-            true => self.beneath(leader, word).iter().map(|&symbol| [&word[1..], &[symbol]].concat()).collect(),
-            false => vec![word[1..].to_vec()],
+            true => self.beneath(leader, word).iter().map(with).collect(),
+            false => vec![word[1..].into()],
         }
     }
 
@@ -405,33 +386,33 @@ impl<'a> Checked<'a> {
     /// leads to must be there or be excluded. Returns the numbers of those that are there.
     fn joint(
         &self,
-        system: &impl System,
         memo: &mut Memo,
         (row, next): (&[u32], &[u32]),
-        (thread, (place, consequence)): (usize, (usize, &Consequence)),
-        exclusions: &mut [Exclusion<'_, '_>],
-    ) -> Result<Vec<Option<u32>>, Trouble> {
-        let blame = |reason: String| self.blame(system, row, (thread, &consequence.step), &reason);
+        (thread, step, (place, is_known)): (usize, &Move, (usize, bool)),
+        exclusions: &mut [Exclusion<'_, '_, S>],
+    ) -> Result<Vec<Option<u32>>, String> {
+        let system = self.system;
+        let blame = |reason: String| self.blame(row, (thread, step), &reason);
         let mut rows = vec![next.to_vec()];
         let missing = || blame("leads to a view that is missing".to_owned());
-        match &consequence.step.others {
+        match &step.others {
             // The first of the threads that meet moves for all of them.
             Some(Others::Meet(action)) => match system.meeting(*action) {
                 [first, others @ ..] if *first == thread => {
                     for &other in others {
-                        let moves = self.consequences_at(system, memo, row, other)?;
+                        let moves = self.moves_at(memo, row, other)?;
                         rows = met(&rows, other, *action, &moves);
                         if rows.len() >= LOOK_EVERY && system.stop() {
-                            return Err(Trouble::Stopped);
+                            return Err(STOPPED.to_owned());
                         }
                     }
                 }
                 _ => return Ok(Vec::new()),
             },
-            _ if consequence.known.is_none() => return Err(missing().into()),
+            _ if !is_known => return Err(missing()),
             Some(Others::Start(threads)) => {
                 for symbols in threads {
-                    rows = self.started(system, &rows, symbols).map_err(blame)?;
+                    rows = self.started(&rows, symbols).map_err(blame)?;
                 }
             }
             Some(Others::Wake(woken)) => {
@@ -443,8 +424,8 @@ impl<'a> Checked<'a> {
                 rows = if woken.all || asleep.is_empty() { rows } else { Vec::new() };
                 for thread in asleep {
                     match woken.all {
-                        true => rows = self.woken(system, &rows, thread, woken.condition).map_err(blame)?,
-                        false => rows.extend(self.woken(system, &before, thread, woken.condition).map_err(blame)?),
+                        true => rows = self.woken(&rows, thread, woken.condition).map_err(blame)?,
+                        false => rows.extend(self.woken(&before, thread, woken.condition).map_err(blame)?),
                     }
                 }
             }
@@ -453,19 +434,19 @@ impl<'a> Checked<'a> {
         let mut found = Vec::new();
         for mut row in rows {
             if row.contains(&NOWHERE) {
-                return Err(missing().into());
+                return Err(missing());
             }
             self.groups.sort(&mut row);
             found.push(self.index.find(&self.lemma.views, &row));
             if found.last() == Some(&None) && !exclusions.iter_mut().any(|exclusion| exclusion.excludes(&row, None)) {
-                return Err(blame(format!("leads to {}, which is missing", self.show(system, &row))).into());
+                return Err(blame(format!("leads to {}, which is missing", self.show(&row))));
             }
         }
         Ok(found)
     }
 
     /// A thread begins with one of some symbols in any place that is empty.
-    fn started(&self, system: &impl System, rows: &[Vec<u32>], symbols: &[Symbol]) -> Result<Vec<Vec<u32>>, String> {
+    fn started(&self, rows: &[Vec<u32>], symbols: &[Symbol]) -> Result<Vec<Vec<u32>>, String> {
         let mut found = Vec::new();
         for row in rows {
             let is_empty = |&thread: &usize| self.word(thread, row[thread + 1]) == [Symbol::BOTTOM];
@@ -480,10 +461,10 @@ impl<'a> Checked<'a> {
                 for &symbol in symbols {
                     let mut word = vec![symbol, Symbol::BOTTOM];
                     if self.lemma.depth == 1 {
-                        self.require_below(system, place, &[symbol], Symbol::BOTTOM)?;
+                        self.require_below(place, &[symbol], Symbol::BOTTOM)?;
                         word.pop();
                     }
-                    found.push(self.replaced(system, row, place, &word)?);
+                    found.push(self.replaced(row, place, &word)?);
                 }
             }
             if taken.is_empty() {
@@ -494,32 +475,27 @@ impl<'a> Checked<'a> {
     }
 
     /// A thread, if it sleeps on a condition, is woken.
-    fn woken(
-        &self,
-        system: &impl System,
-        rows: &[Vec<u32>],
-        thread: usize,
-        condition: u32,
-    ) -> Result<Vec<Vec<u32>>, String> {
+    fn woken(&self, rows: &[Vec<u32>], thread: usize, condition: u32) -> Result<Vec<Vec<u32>>, String> {
         let mut found = Vec::new();
         for row in rows {
             let word = self.word(thread, row[thread + 1]);
-            let Some(tops) = system.woken(word[0], condition) else {
+            let Some(tops) = self.system.woken(word[0], condition) else {
                 found.push(row.clone());
                 continue;
             };
             for top in tops {
                 let changed: Vec<_> = [top].iter().chain(&word[1..]).copied().collect();
                 for &symbol in self.beneath(thread, word) {
-                    self.require_below(system, thread, &changed, symbol)?;
+                    self.require_below(thread, &changed, symbol)?;
                 }
-                found.push(self.replaced(system, row, thread, &changed)?);
+                found.push(self.replaced(row, thread, &changed)?);
             }
         }
         Ok(found)
     }
 
-    fn replaced(&self, system: &impl System, row: &[u32], thread: usize, word: Word<'_>) -> Result<Vec<u32>, String> {
+    fn replaced(&self, row: &[u32], thread: usize, word: Word<'_>) -> Result<Vec<u32>, String> {
+        let system = self.system;
         let number = self.words[self.groups.leader(thread)].get(word).copied();
         let missing = || {
             format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word))
@@ -529,27 +505,27 @@ impl<'a> Checked<'a> {
         Ok(row)
     }
 
-    fn require_below(&self, system: &impl System, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
+    fn require_below(&self, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
         let below = &self.below[self.groups.leader(thread)];
         match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
             true => Ok(()),
             false => Err(format!(
                 "{} may come to lie below {}, which is not listed",
-                system.show_symbol(thread, symbol),
-                show_word(system, thread, word)
+                self.system.show_symbol(thread, symbol),
+                show_word(self.system, thread, word)
             )),
         }
     }
 }
 
 /// One more thread moves with an action, in each way that it can.
-fn met(rows: &[Vec<u32>], thread: usize, action: u32, moves: &[Consequence]) -> Vec<Vec<u32>> {
-    let takes_part =
-        |consequence: &&Consequence| matches!(consequence.step.others, Some(Others::Meet(own)) if own == action);
+fn met(rows: &[Vec<u32>], thread: usize, action: u32, known: &Moves) -> Vec<Vec<u32>> {
+    let takes_part = |consequence: &&Consequence| matches!(known.moves[consequence.step].others, Some(Others::Meet(own)) if own == action);
     let moved = |row: &Vec<u32>, consequence: &Consequence| {
         let mut row = row.clone();
         row[thread + 1] = consequence.known.unwrap_or(NOWHERE);
         row
     };
-    rows.iter().flat_map(|row| moves.iter().filter(takes_part).map(|consequence| moved(row, consequence))).collect()
+    let taken = || known.consequences.iter().filter(takes_part);
+    rows.iter().flat_map(|row| taken().map(|consequence| moved(row, consequence))).collect()
 }

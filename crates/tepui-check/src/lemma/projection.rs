@@ -9,14 +9,16 @@
 //! words are the same for all threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_cert::pushdown::Row;
 use tepui_model::pushdown::Symbol;
 
 use super::Checked;
+use crate::system::System;
 
 /// The views of an earlier lemma, cut to the depth that a later one can see. Built when first asked.
-pub(super) struct Exclusion<'c, 'a> {
-    earlier: &'c Checked<'a>,
-    later: &'c Checked<'a>,
+pub(super) struct Exclusion<'c, 'a, S> {
+    earlier: &'c Checked<'a, S>,
+    later: &'c Checked<'a, S>,
     depth: usize,
     built: Option<Projection<'a>>,
     row: Vec<u32>,
@@ -30,9 +32,9 @@ struct Projection<'a> {
     later: Vec<Vec<Option<u32>>>,
 }
 
-impl<'c, 'a> Exclusion<'c, 'a> {
-    pub(super) fn new(earlier: &'c Checked<'a>, later: &'c Checked<'a>) -> Self {
-        let depth = earlier.depth().min(later.depth()) as usize;
+impl<'c, 'a, S: System> Exclusion<'c, 'a, S> {
+    pub(super) fn new(earlier: &'c Checked<'a, S>, later: &'c Checked<'a, S>) -> Self {
+        let depth = earlier.lemma.depth.min(later.lemma.depth) as usize;
         Self { earlier, later, depth, built: None, row: Vec::new() }
     }
 
@@ -56,7 +58,7 @@ impl<'c, 'a> Exclusion<'c, 'a> {
 }
 
 impl<'a> Projection<'a> {
-    fn new(earlier: &Checked<'a>, later: &Checked<'a>, depth: usize) -> Self {
+    fn new<S: System>(earlier: &Checked<'a, S>, later: &Checked<'a, S>, depth: usize) -> Self {
         let mut words = FxHashMap::default();
         let mut number = |word: &'a Vec<Symbol>| {
             let next = words.len() as u32;
@@ -67,7 +69,7 @@ impl<'a> Projection<'a> {
             threads.iter().map(|thread| thread.words.iter().map(&mut number).collect()).collect();
         let find = |word: &Vec<Symbol>| words.get(cut(word, depth)).copied();
         let later = later.lemma.threads.iter().map(|thread| thread.words.iter().map(find).collect()).collect();
-        let cut = |row: &[u32]| {
+        let cut = |row: Row| {
             let number = |(thread, &word): (usize, &u32)| renumbered[earlier.groups.leader(thread)][word as usize];
             let mut cut: Vec<_> = [row[0]].into_iter().chain(row[1..].iter().enumerate().map(number)).collect();
             earlier.groups.sort(&mut cut);

@@ -98,14 +98,13 @@ struct Way {
 
 /// What is found out about the views of a lemma, one after the other.
 pub(super) struct Reduction<'l, 'a, S> {
-    lemma: &'l Checked<'a>,
-    system: &'l S,
+    lemma: &'l Checked<'a, S>,
     /// What threads touch, by leader and word.
     touched: FxHashMap<(usize, u32), Option<Rc<Touched>>>,
     ways: Vec<Way>,
     results: Vec<u32>,
     /// Of which view and move the last way is.
-    last: Option<(u32, Option<*const Move>)>,
+    last: Option<(u32, Option<(usize, usize)>)>,
     /// For each view the threads that are known not to be ignored there, as bits of some words.
     heeded: Vec<u64>,
     /// For each view whether everybody may move there.
@@ -113,9 +112,9 @@ pub(super) struct Reduction<'l, 'a, S> {
 }
 
 impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
-    pub(super) fn new(lemma: &'l Checked<'a>, system: &'l S) -> Self {
+    pub(super) fn new(lemma: &'l Checked<'a, S>) -> Self {
         let (touched, ways, results) = (FxHashMap::default(), Vec::new(), Vec::new());
-        Self { lemma, system, touched, ways, results, last: None, heeded: Vec::new(), open: Vec::new() }
+        Self { lemma, touched, ways, results, last: None, heeded: Vec::new(), open: Vec::new() }
     }
 
     /// The next view: the threads that are explored there.
@@ -133,7 +132,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
                 Ok(())
             }
             (Holders::One(holder), Some(explored)) if !explored.contains(holder) => {
-                Err(format!("{} is not explored, and nobody else may move", self.system.thread_name(*holder)))
+                Err(format!("{} is not explored, and nobody else may move", self.lemma.system.thread_name(*holder)))
             }
             (Holders::One(_) | Holders::Several, _) => Ok(()),
         }
@@ -146,13 +145,13 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         if explored.iter().any(|&thread| groups.repeats(row, thread) && !is_explored(&groups.before(thread))) {
             return Err("of threads with equal words it is not the first that are explored".to_owned());
         }
-        let unset = self.system.unset(row[0]);
+        let unset = self.lemma.system.unset(row[0]);
         let others: Vec<_> = (0..row.len() - 1).filter(|thread| !is_explored(thread)).collect();
         for &thread in explored {
             let own = self.touched(row, thread)?;
             for &other in &others {
                 if own.next.collides(&self.touched(row, other)?.ever, &unset) {
-                    let [one, other] = [thread, other].map(|thread| self.system.thread_name(thread));
+                    let [one, other] = [thread, other].map(|thread| self.lemma.system.thread_name(thread));
                     return Err(format!("{one} is explored and {other} is not, but one may disturb the other"));
                 }
             }
@@ -161,7 +160,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
     }
 
     fn touched(&mut self, row: &[u32], thread: usize) -> Result<Rc<Touched>, String> {
-        let (lemma, system) = (self.lemma, self.system);
+        let (lemma, system) = (self.lemma, self.lemma.system);
         let leader = lemma.groups.leader(thread);
         let touched = self.touched.entry((leader, row[thread + 1])).or_insert_with(|| {
             let word = lemma.word(leader, row[thread + 1]);
@@ -174,9 +173,9 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
 
     /// A result of a move from a view, if it is one that counts. The results of a return are there for what may lie below, and
     /// have to count all of them; others are ways by themselves.
-    pub(super) fn leads(&mut self, from: usize, step: &Rc<Move>, to: Option<u32>) {
+    pub(super) fn leads(&mut self, from: usize, (thread, step): (usize, &Move), to: Option<u32>) {
         let from = from as u32;
-        let step = matches!(step.change, Change::Pop).then(|| Rc::as_ptr(step));
+        let step = matches!(step.change, Change::Pop).then_some((thread, step.number));
         if self.last.replace((from, step)) != Some((from, step)) || step.is_none() {
             self.ways.push(Way { from, first: self.results.len(), sure: true });
         }
@@ -198,7 +197,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
             for thread in self.ignored(view).collect::<Vec<_>>() {
                 let top = self.lemma.word(thread, row[thread + 1])[0];
                 let leader = self.lemma.groups.leader(thread);
-                let is_blocked = || self.system.moves(leader, row[0], top).is_empty();
+                let is_blocked = || self.lemma.system.moves(leader, row[0], top).is_empty();
                 if *blocked.entry((leader, row[0], top)).or_insert_with(is_blocked) {
                     self.heed(view, thread);
                     changed.push(view);
@@ -210,8 +209,8 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         match open.filter_map(|view| Some((view, self.ignored(view).next()?))).next() {
             None => Ok(()),
             Some((view, thread)) => {
-                let view = self.lemma.show(self.system, self.lemma.lemma.views.get(view));
-                Err(format!("{} is ignored from the view {view} on", self.system.thread_name(thread)))
+                let view = self.lemma.show(&self.lemma.lemma.views.get(view));
+                Err(format!("{} is ignored from the view {view} on", self.lemma.system.thread_name(thread)))
             }
         }
     }
@@ -230,11 +229,10 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
 
     /// Whether a thread, or one like it that has the same word, is known to be heeded at a view.
     fn is_heeded(&self, view: usize, thread: usize, word: u32) -> bool {
-        let row = self.lemma.lemma.views.get(view);
         let mut alike = self.lemma.groups.members(self.lemma.groups.leader(thread));
         alike.any(|place| {
             let (number, bit) = self.bit(view, place);
-            row[place + 1] == word && self.heeded[number] & bit != 0
+            self.heeded[number] & bit != 0 && self.lemma.lemma.views.number(view, place + 1) == word
         })
     }
 

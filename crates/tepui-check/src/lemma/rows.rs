@@ -34,8 +34,8 @@ pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -
     if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
         return Err(format!("the row {row:?} names a shared state or word that does not exist"));
     }
-    if let Some(row) = (1..lemma.views.len()).find(|&row| lemma.views.get(row - 1) >= lemma.views.get(row)) {
-        return Err(format!("row {row} is not less than the next"));
+    if !lemma.views.ascends() {
+        return Err("its rows are not in ascending order".to_owned());
     }
     match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
         Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),

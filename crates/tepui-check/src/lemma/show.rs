@@ -4,31 +4,26 @@ use tepui_model::pushdown::Symbol;
 
 use super::{Checked, Word};
 use crate::show::Show;
-use crate::system::Move;
+use crate::system::{Move, System};
 
-impl Checked<'_> {
+impl<S: System> Checked<'_, S> {
     /// Says what is wrong with a step of a thread, as its leader takes it.
-    pub(super) fn blame(
-        &self,
-        system: &impl Show,
-        row: &[u32],
-        (thread, step): (usize, &Move),
-        reason: &str,
-    ) -> String {
-        let leader = self.groups.leader(thread);
+    pub(super) fn blame(&self, row: &[u32], (thread, step): (usize, &Move), reason: &str) -> String {
+        let (system, leader) = (self.system, self.groups.leader(thread));
         let taken = match thread == leader {
             true => String::new(),
             false => format!(", taken by {}", system.thread_name(thread)),
         };
-        format!("at view {}, {}{taken}: {reason}", self.show(system, row), system.show_move(leader, step))
+        format!("at view {}, {}{taken}: {reason}", self.show(row), system.show_move(leader, step))
     }
 
     /// A row, for people.
-    pub(crate) fn show(&self, system: &impl Show, row: &[u32]) -> String {
-        self.show_with(system, row, (usize::MAX, &[]))
+    pub(crate) fn show(&self, row: &[u32]) -> String {
+        self.show_with(row, (usize::MAX, &[]))
     }
 
-    pub(super) fn show_with(&self, system: &impl Show, row: &[u32], (changed, word): (usize, Word<'_>)) -> String {
+    pub(super) fn show_with(&self, row: &[u32], (changed, word): (usize, Word<'_>)) -> String {
+        let system = self.system;
         let word = |thread: usize| if thread == changed { word } else { self.word(thread, row[thread + 1]) };
         let words: Vec<_> = (0..row.len() - 1).map(|thread| show_word(system, thread, word(thread))).collect();
         format!("{}|{}", system.show_shared(row[0]), words.join(","))

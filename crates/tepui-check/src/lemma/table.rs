@@ -9,8 +9,8 @@ impl Index {
     /// An index of rows in ascending order.
     pub(super) fn new(rows: &Rows) -> Self {
         let mut starts = Vec::new();
-        for (number, row) in rows.iter().enumerate() {
-            starts.resize(starts.len().max(row[0] as usize + 1), number as u32);
+        for row in 0..rows.len() {
+            starts.resize(starts.len().max(rows.number(row, 0) as usize + 1), row as u32);
         }
         starts.push(rows.len() as u32);
         Self(starts)
@@ -19,15 +19,7 @@ impl Index {
     /// The number of a row, if it is there.
     pub(super) fn find(&self, rows: &Rows, cells: &[u32]) -> Option<u32> {
         let first = cells[0] as usize;
-        let (mut low, mut high) = (*self.0.get(first)?, *self.0.get(first.checked_add(1)?)?);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match rows.get(middle as usize).cmp(cells) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let (start, end) = (*self.0.get(first)?, *self.0.get(first.checked_add(1)?)?);
+        rows.find(cells, start as usize..end as usize).map(|row| row as u32)
     }
 }

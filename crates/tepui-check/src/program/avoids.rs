@@ -21,24 +21,22 @@ use crate::show::Show;
 const LOOK_EVERY: usize = 1_024;
 
 /// Whether no view of a lemma violates a property. If one does: which property, and why.
-pub(super) fn avoids(
-    system: &Interpreted<'_>,
-    lemma: &Checked<'_>,
-    properties: &[Property],
-) -> Result<(), (usize, String)> {
+pub(super) fn avoids(lemma: &Checked<'_, Interpreted<'_>>, properties: &[Property]) -> Result<(), (usize, String)> {
+    let system = lemma.system;
     failed(system, properties)?;
     let labels = labels(system, properties);
     let deadlock = properties.iter().position(|property| property.never.contains(&Goal::Deadlock));
     let mut blocked: FxHashMap<(usize, u32, u32), bool> = FxHashMap::default();
     for (number, row) in lemma.lemma.views.iter().enumerate() {
+        let row = row.as_slice();
         if number.is_multiple_of(LOOK_EVERY) && system.is_stopped() {
             return Ok(()); // The caller looks, too.
         }
         let mut tops = (0..row.len() - 1).map(|thread| lemma.word(thread, row[thread + 1])[0]);
         let violated = tops.find_map(|top| labels[top.0 as usize]);
-        let stuck = || deadlock.filter(|_| may_be_stuck(system, lemma, (number, row), &mut blocked));
+        let stuck = || deadlock.filter(|_| may_be_stuck(lemma, (number, row), &mut blocked));
         if let Some(property) = violated.or_else(stuck) {
-            return Err((property, format!("the view {} violates it", lemma.show(system, row))));
+            return Err((property, format!("the view {} violates it", lemma.show(row))));
         }
     }
     Ok(())
@@ -71,7 +69,7 @@ pub(super) fn labels(system: &Interpreted<'_>, properties: &[Property]) -> Vec<O
 }
 
 /// What may lie below the top of a thread in a view: the next symbol of the word, or anything that is listed below it.
-fn lower<'l>(lemma: &'l Checked<'_>, thread: usize, row: &[u32]) -> &'l [Symbol] {
+fn lower<'l>(lemma: &'l Checked<'_, Interpreted<'_>>, thread: usize, row: &[u32]) -> &'l [Symbol] {
     match lemma.word(thread, row[thread + 1]) {
         [_, below, ..] => std::slice::from_ref(below),
         word => lemma.beneath(thread, word),
@@ -79,16 +77,15 @@ fn lower<'l>(lemma: &'l Checked<'_>, thread: usize, row: &[u32]) -> &'l [Symbol]
 }
 
 fn may_be_stuck(
-    system: &Interpreted<'_>,
-    lemma: &Checked<'_>,
+    lemma: &Checked<'_, Interpreted<'_>>,
     (number, row): (usize, &[u32]),
     blocked: &mut FxHashMap<(usize, u32, u32), bool>,
 ) -> bool {
-    let threads = 0..row.len() - 1;
+    let (system, threads) = (lemma.system, 0..row.len() - 1);
     let word = |thread: usize| lemma.word(thread, row[thread + 1]);
     let lower = |thread: usize| lower(lemma, thread, row);
     let Some(values) = system.tables.shared(row[0]) else { return true };
-    let holders = lemma.holders(system, row);
+    let holders = lemma.holders(row);
     let mut tops = threads.clone().map(|thread| word(thread)[0]);
     let Some(someone) = tops.find_map(|top| system.tables.frame(top)) else { return false };
     // Where only some threads are explored, one of these must be able to move.
@@ -96,14 +93,14 @@ fn may_be_stuck(
     if !values.contains(&Value::Unset) {
         return moving.all(|thread| {
             let key = (lemma.groups.leader(thread), row[0], row[thread + 1]);
-            *blocked.entry(key).or_insert_with(|| may_be_blocked(system, values, word(thread)[0], lower(thread)))
+            *blocked.entry(key).or_insert_with(|| may_be_blocked(system, &values, word(thread)[0], lower(thread)))
         });
     }
     let moving: Vec<_> = moving.collect();
-    let mut unset: Vec<_> = moving.iter().flat_map(|&t| mentioned(system, values, word(t)[0], lower(t))).collect();
+    let mut unset: Vec<_> = moving.iter().flat_map(|&t| mentioned(system, &values, word(t)[0], lower(t))).collect();
     unset.sort_unstable();
     unset.dedup();
-    let given = system.passing().known(values, someone, &unset);
+    let given = system.passing().known(&values, someone, &unset);
     given.is_none_or(|given| {
         let blocked = |values: &[Value], thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
         given.iter().any(|(values, _)| moving.iter().all(|&thread| blocked(values, thread)))

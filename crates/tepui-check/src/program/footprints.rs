@@ -219,7 +219,8 @@ impl<'p> Footprints<'p> {
     }
 
     fn add_write(&self, point: &Point, place: &Place, found: &mut Footprint) {
-        let slots = if let Place::Element(element) = place { self.slots(point, element) } else { place.slots() };
+        let slots =
+            if let Place::Element(element) = place { self.slots(point, element) } else { place.slots().into_vec() };
         self.shared(&slots).for_each(|number| found.writes.insert(number));
     }
 

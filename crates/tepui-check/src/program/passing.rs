@@ -4,7 +4,7 @@
 //!
 //! * where the thread may be interrupted, if the statement reads and writes local variables only and always has a
 //!   result: others can neither see nor hinder it. No way through such frames may meet one of them again;
-//! * where it is uninterrupted, for every statement that stays in the procedure and concerns no other thread. Ways that
+//! * where it is uninterrupted, or no statement of the program starts another thread, for every statement that stays in the procedure and concerns no other thread. Ways that
 //!   meet again or are blocked are dropped.
 //!
 //! Never where something may fail, at a label that is asked for, and, if deadlocks are asked for, where some value of a
@@ -13,8 +13,9 @@
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::step::{Effect, Frame, Runner, Stage, Value};
-use tepui_model::program::{Action, Expression, Goal, Place, Property, Slot};
+use smallvec::smallvec;
+use tepui_model::program::step::{Effect, Few, Frame, Runner, Stage, Value};
+use tepui_model::program::{Action, Expression, Goal, Place, Program, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
 use super::tables::Tables;
@@ -29,15 +30,18 @@ pub(super) struct Watched {
     labels: Vec<(usize, usize)>,
     /// Whether deadlocks are asked for.
     pub(super) deadlock: bool,
+    /// Whether `main` is the only thread.
+    is_alone: bool,
 }
 
 impl Watched {
-    pub(super) fn new(properties: &[Property]) -> Self {
+    pub(super) fn new(program: &Program, properties: &[Property]) -> Self {
         let goals = || properties.iter().flat_map(|property| &property.never);
         let label = |goal: &Goal| {
             if let Goal::Reached(procedure, position) = *goal { Some((procedure, position)) } else { None }
         };
-        Self { labels: goals().filter_map(label).collect(), deadlock: goals().any(|goal| *goal == Goal::Deadlock) }
+        let deadlock = goals().any(|goal| *goal == Goal::Deadlock);
+        Self { labels: goals().filter_map(label).collect(), deadlock, is_alone: !program.starts_threads() }
     }
 
     /// Whether a frame stands at a label that is asked for.
@@ -89,10 +93,13 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
                 Some(_) => continue,
                 None => {}
             }
-            let results = passed(&point).ok_or(Lost::Seen)?;
-            visits.insert(point.clone(), false);
-            open.push((point, true));
-            open.extend(results.into_iter().map(|point| (point, false)));
+            let (resting, others): (Vec<_>, Vec<_>) = passed(&point).ok_or(Lost::Seen)?.into_iter().partition(&rests);
+            found.extend(resting);
+            if !others.is_empty() {
+                visits.insert(point.clone(), false);
+                open.push((point, true));
+                open.extend(others.into_iter().map(|point| (point, false)));
+            }
             if stopped() {
                 break;
             }
@@ -103,22 +110,23 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
 
 impl Passing<'_> {
     /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
-    pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Vec<(u32, Symbol)> {
+    pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Few<(u32, Symbol)> {
         self.tables.visit(&frame);
         if let Some(symbol) = self.tables.symbol(&frame) {
-            return vec![(self.tables.shared_number(&shared), symbol)];
+            return smallvec![(self.tables.shared_number(&shared), symbol)];
         }
         let rests = |(_, frame): &Point| {
             self.tables.visit(frame);
             self.tables.symbol(frame).is_some()
         };
         // In an atomic section nobody sees a loop without end; elsewhere it would hide what others do.
-        let may_go_on = |(_, frame): &Point| self.runner.is_uninterrupted(frame);
+        let may_go_on = |(_, frame): &Point| self.is_unhindered(frame);
         let stopped = || self.tables.is_stopped();
         let points = follow((shared, frame), rests, |point| self.passed(point), may_go_on, stopped);
         let nowhere = (NOWHERE, Symbol(NOWHERE));
         let number = |(shared, frame): Point| Some((self.tables.shared_number(&shared), self.tables.symbol(&frame)?));
-        let mut found: Vec<_> = points.map_or(vec![nowhere], |points| points.into_iter().filter_map(number).collect());
+        let mut found: Few<_> =
+            points.map_or(smallvec![nowhere], |points| points.into_iter().filter_map(number).collect());
         found.sort_unstable();
         found.dedup();
         found
@@ -143,10 +151,15 @@ impl Passing<'_> {
         if self.watched.watches(runner, frame) {
             return false;
         }
-        match runner.is_uninterrupted(frame) {
+        match self.is_unhindered(frame) {
             true => stays(action) && !(self.watched.deadlock && self.may_block(shared, frame)),
             false => self.is_unseen(frame, action),
         }
+    }
+
+    /// Whether nobody else moves: a thread is uninterrupted, or there is no other.
+    fn is_unhindered(&self, frame: &Frame) -> bool {
+        self.watched.is_alone || self.runner.is_uninterrupted(frame)
     }
 
     /// Whether others can neither see nor hinder a step.

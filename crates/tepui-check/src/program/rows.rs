@@ -20,7 +20,7 @@ pub(super) fn avoid(
     let labels = labels(system, properties);
     let deadlock = properties.iter().position(|property| property.never.contains(&Goal::Deadlock));
     for row in rows.rows() {
-        let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, row)).collect();
+        let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, &row)).collect();
         let violated = tops.iter().flatten().find_map(|(top, _)| labels[top.0 as usize]);
         let stuck_with = |values: &[Value]| {
             let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, values, *top, below);
@@ -34,14 +34,14 @@ pub(super) fn avoid(
             let Some(values) = system.tables.shared(row[0]) else { return true };
             let all = || tops.iter().flatten();
             let Some(someone) = all().find_map(|(top, _)| system.tables.frame(*top)) else { return false };
-            let mut unset: Vec<_> = all().flat_map(|(top, below)| mentioned(system, values, *top, below)).collect();
+            let mut unset: Vec<_> = all().flat_map(|(top, below)| mentioned(system, &values, *top, below)).collect();
             unset.sort_unstable();
             unset.dedup();
-            let given = system.passing().known(values, someone, &unset);
+            let given = system.passing().known(&values, someone, &unset);
             given.is_none_or(|given| given.iter().any(|(values, _)| stuck_with(values)))
         };
         if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
-            return Err((property, format!("the row {} violates it", rows.show(row))));
+            return Err((property, format!("the row {} violates it", rows.show(&row))));
         }
         if system.is_stopped() {
             return Ok(());

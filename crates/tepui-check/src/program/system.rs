@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::Certificate;
-use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
+use tepui_model::program::step::{Effect, Few, Frame, Results, Runner, Stage, Value};
 use tepui_model::program::{Goal, Program, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -59,7 +59,7 @@ impl<'a> Interpreted<'a> {
         let uninterrupted = std::iter::once(false).chain(certificate.frames.iter().map(held)).collect();
         let mut system = Self {
             program,
-            watched: Watched::new(properties),
+            watched: Watched::new(program, properties),
             tables,
             runner,
             initial: Vec::new(),
@@ -86,18 +86,6 @@ impl<'a> Interpreted<'a> {
 
     pub(super) fn passing(&self) -> Passing<'_> {
         Passing { runner: &self.runner, tables: &self.tables, watched: &self.watched }
-    }
-
-    /// A move for each way to run on.
-    fn moved(
-        &self,
-        found: &mut Vec<Move>,
-        points: &[(u32, Symbol)],
-        number: usize,
-        change: impl Fn(Symbol) -> Change,
-        others: impl Fn() -> Option<Others>,
-    ) {
-        found.extend(points.iter().map(|&(to, top)| Move { to, change: change(top), others: others(), number }));
     }
 }
 
@@ -144,42 +132,34 @@ impl System for Interpreted<'_> {
             return Vec::new();
         };
         let passing = self.passing();
-        let overwrite = |symbol: Symbol| Change::Replace(vec![symbol]);
         let mut found = Vec::new();
-        for (values, effect) in self.runner.steps(values, frame, &self.tables) {
-            let number = self.done.borrow().len();
-            let mut done = Done { top, returned: None };
+        for (values, effect) in self.runner.steps(&values, frame, &self.tables) {
+            let (number, mut returned) = (self.done.borrow().len(), None);
+            let mut goes_on = |points: Few<(u32, Symbol)>, below: Option<Symbol>, others: Option<Others>| {
+                let change = |top: Symbol| Change::Replace([top].into_iter().chain(below).collect());
+                let moves = points.into_iter().map(|(to, top)| (to, change(top)));
+                found.extend(moves.map(|(to, change)| Move { to, change, others: others.clone(), number }));
+            };
             match effect {
-                Effect::Become(next) => {
-                    let points = passing.run_on(values, next);
-                    self.moved(&mut found, &points, number, overwrite, || None);
-                }
+                Effect::Become(next) => goes_on(passing.run_on(values, next), None, None),
                 Effect::Call { caller, callee } => {
                     let below = self.tables.symbol(&caller).unwrap_or(Symbol(NOWHERE));
-                    let points = passing.run_on(values, callee);
-                    self.moved(&mut found, &points, number, |top| Change::Replace(vec![top, below]), || None);
+                    goes_on(passing.run_on(values, callee), Some(below), None);
                 }
+                Effect::Start { next, started } => {
+                    let begin = |frame: Frame| passing.run_on(values.clone(), frame).into_iter();
+                    let started = started.into_iter().map(|frame| begin(frame).map(|(_, symbol)| symbol).collect());
+                    goes_on(passing.run_on(values.clone(), next), None, Some(Others::Start(started.collect())));
+                }
+                Effect::Wake(next, woken) => goes_on(passing.run_on(values, next), None, Some(Others::Wake(woken))),
                 Effect::Return(results) => {
                     let to = self.tables.shared_number(&values);
                     found.push(Move { to, change: Change::Pop, others: None, number });
-                    done.returned = Some((values, results));
+                    returned = Some((values, results));
                 }
                 Effect::End => {
                     let to = self.tables.shared_number(&values);
                     found.push(Move { to, change: Change::Clear, others: None, number });
-                }
-                Effect::Start { next, started } => {
-                    let begin = |frame: Frame| -> Vec<Symbol> {
-                        passing.run_on(values.clone(), frame).into_iter().map(|(_, symbol)| symbol).collect()
-                    };
-                    let started: Vec<_> = started.into_iter().map(begin).collect();
-                    let points = passing.run_on(values.clone(), next);
-                    let others = || Some(Others::Start(started.clone()));
-                    self.moved(&mut found, &points, number, overwrite, others);
-                }
-                Effect::Wake(next, woken) => {
-                    let points = passing.run_on(values, next);
-                    self.moved(&mut found, &points, number, overwrite, || Some(Others::Wake(woken)));
                 }
                 Effect::Fail(failure) => {
                     let at = (frame.procedure, self.runner.first_of(frame.procedure, frame.position));
@@ -187,7 +167,7 @@ impl System for Interpreted<'_> {
                     continue;
                 }
             }
-            self.done.borrow_mut().push(done);
+            self.done.borrow_mut().push(Done { top, returned });
         }
         found
     }
@@ -245,8 +225,12 @@ impl System for Interpreted<'_> {
 
     fn unset(&self, shared: u32) -> Things {
         let mut unset = Things::default();
-        let values = self.tables.shared(shared).into_iter().flatten().enumerate();
-        values.filter(|(_, value)| **value == Value::Unset).for_each(|(number, _)| unset.insert(number));
+        let values = self.tables.shared(shared).unwrap_or_default();
+        values
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value == Value::Unset)
+            .for_each(|(number, _)| unset.insert(number));
         unset
     }
 

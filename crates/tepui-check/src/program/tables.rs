@@ -1,10 +1,13 @@
 //! The tables of a certificate: the numbers of shared states and frames, and what is kept.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_model::program::step::{Frame, Keep, Runner, Stage, Value};
+use tepui_cert::pushdown::Row;
+use tepui_model::program::step::{Few, Frame, Keep, Runner, Stage, Value};
 use tepui_model::program::{Program, Slot, Variable};
 use tepui_model::pushdown::Symbol;
 
@@ -16,12 +19,11 @@ const LOOK_EVERY: u32 = 1_024;
 /// The tables of a certificate that fit its program.
 pub(super) struct Tables<'c> {
     certificate: &'c Certificate,
-    shared: FxHashMap<&'c [Value], u32>,
     frames: FxHashMap<&'c Frame, Symbol>,
-    /// Where threads have come to: procedures and positions.
-    visited: RefCell<FxHashSet<(usize, usize)>>,
+    /// For each procedure and position, whether threads have come there.
+    visited: RefCell<Vec<Vec<bool>>>,
     /// The shared state that was asked for last.
-    recent: Cell<u32>,
+    recent: RefCell<(u32, Rc<[Value]>)>,
     asks: Cell<u32>,
     stopped: Cell<bool>,
     stop: &'c dyn Fn() -> bool,
@@ -34,39 +36,42 @@ impl<'c> Tables<'c> {
         stop: &'c dyn Fn() -> bool,
     ) -> Result<Self, String> {
         fits(program, certificate)?;
-        let shared = certificate.shared.iter().map(Vec::as_slice).zip(0..).collect::<FxHashMap<_, _>>();
         let frames = certificate.frames.iter().zip((1..).map(Symbol)).collect::<FxHashMap<_, _>>();
-        if shared.len() != certificate.shared.len() || frames.len() != certificate.frames.len() {
-            return Err("a shared state or a frame is listed twice".to_owned());
+        if frames.len() != certificate.frames.len() {
+            return Err("a frame is listed twice".to_owned());
         }
-        let (visited, recent, asks, stopped) = Default::default();
-        Ok(Self { certificate, shared, frames, visited, recent, asks, stopped, stop })
+        let visited = program.procedures.iter().map(|procedure| vec![false; procedure.statements.len() + 1]);
+        let visited = RefCell::new(visited.collect());
+        let (recent, asks, stopped) = (RefCell::new((NOWHERE, Rc::default())), Cell::default(), Cell::default());
+        Ok(Self { certificate, frames, visited, recent, asks, stopped, stop })
     }
 
     /// Notes that a thread may come to a frame.
     pub(super) fn visit(&self, frame: &Frame) {
-        self.visited.borrow_mut().insert((frame.procedure, frame.position));
+        self.visited.borrow_mut()[frame.procedure][frame.position] = true;
     }
 
     /// The statements at which no thread ever stands, if all that threads can do has been looked at.
     pub(super) fn unvisited(&self, runner: &Runner<'_>) -> Vec<(usize, usize)> {
         let visited = self.visited.borrow();
-        let stands = |&(procedure, position): &(usize, usize)| {
-            runner.stands_at(procedure, position).map(move |position| (procedure, position))
-        };
-        let reached: FxHashSet<_> = visited.iter().flat_map(stands).collect();
-        let procedures = runner.program().procedures.iter().enumerate();
-        let all = procedures.flat_map(|(number, procedure)| (0..procedure.statements.len()).map(move |p| (number, p)));
-        all.filter(|place| !reached.contains(place)).collect()
+        let mut unvisited = Vec::new();
+        for (procedure, visited) in visited.iter().enumerate() {
+            let came = (0..visited.len()).filter(|&position| visited[position]);
+            let stood: FxHashSet<_> = came.flat_map(|position| runner.stands_at(procedure, position)).collect();
+            let never = (0..visited.len() - 1).filter(|position| !stood.contains(position));
+            unvisited.extend(never.map(|position| (procedure, position)));
+        }
+        unvisited
     }
 
     /// The number of a shared state, if it is listed. Most steps leave it as it was.
     pub(super) fn shared_number(&self, values: &[Value]) -> u32 {
-        let recent = self.recent.get();
-        if self.certificate.shared.get(recent as usize).is_some_and(|known| known == values) {
-            return recent;
+        let (number, known) = &*self.recent.borrow();
+        if *number != NOWHERE && **known == *values {
+            return *number;
         }
-        self.shared.get(values).copied().unwrap_or(NOWHERE)
+        let (states, row) = (&self.certificate.shared, values.iter().copied().map(Value::number).collect::<Row>());
+        states.find(&row, 0..states.len()).map_or(NOWHERE, |number| number as u32)
     }
 
     /// The symbol of a frame, if it is listed.
@@ -75,9 +80,15 @@ impl<'c> Tables<'c> {
     }
 
     /// The shared state with a number.
-    pub(super) fn shared(&self, number: u32) -> Option<&'c [Value]> {
-        self.recent.set(number);
-        self.certificate.shared.get(number as usize).map(Vec::as_slice)
+    pub(super) fn shared(&self, number: u32) -> Option<Rc<[Value]>> {
+        if number >= self.shared_states() {
+            return None;
+        }
+        let mut recent = self.recent.borrow_mut();
+        if recent.0 != number {
+            *recent = (number, self.certificate.shared.get(number as usize).into_iter().map(Value::of).collect());
+        }
+        Some(Rc::clone(&recent.1))
     }
 
     /// The frame with a symbol.
@@ -113,12 +124,12 @@ impl<'c> Tables<'c> {
 }
 
 impl Keep for Tables<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
         let kept = match slot {
             Slot::Shared(number) => self.kept().shared.binary_search(&number).is_ok(),
             Slot::Local(number) => keeps(&self.kept().locals[procedure], position, number),
         };
-        if kept { values.into_iter().map(Value::Known).collect() } else { vec![Value::Forgotten] }
+        if kept { values.iter().copied().map(Value::Known).collect() } else { smallvec![Value::Forgotten] }
     }
 
     fn forget(&self, frame: &mut Frame) {
@@ -154,15 +165,15 @@ fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
     if lists.into_iter().any(|list| !list.is_sorted()) {
         return Err("variables that are kept are not in ascending order".to_owned());
     }
+    let fits =
+        |(variable, value): (&Variable, Value)| value.known().is_none_or(|code| code < program.values(variable.kind));
     let have = |variables: &[Variable], values: &[Value]| {
-        variables.len() == values.len()
-            && variables
-                .iter()
-                .zip(values)
-                .all(|(variable, value)| value.known().is_none_or(|value| value < program.values(variable.kind)))
+        variables.len() == values.len() && variables.iter().zip(values.iter().copied()).all(fits)
     };
-    if shared.iter().any(|values| !have(&program.shared, values)) || shared.len() >= NOWHERE as usize {
-        return Err("a shared state does not have a value for each variable".to_owned());
+    let are = |state: Row| program.shared.iter().zip(state.into_iter().map(Value::of)).all(fits);
+    let few = shared.len() < NOWHERE as usize;
+    if shared.width() != program.shared.len() || !shared.iter().all(are) || !shared.ascends() || !few {
+        return Err("the shared states do not have a value for each variable, in ascending order".to_owned());
     }
     let is_frame = |frame: &Frame| {
         program.procedures.get(frame.procedure).is_some_and(|procedure| {

@@ -9,6 +9,7 @@ use tepui_cert::pushdown::Certificate;
 use tepui_model::pushdown::{Model, Property};
 
 use crate::lemma::{Checked, check_lemmas};
+use crate::system::System;
 use crate::{Rejected, regular};
 use patterns::{avoids, rows_avoid};
 pub use replay::replay;
@@ -67,9 +68,9 @@ pub fn check(model: &Model, certificate: &Certificate, stop: &dyn Fn() -> bool) 
 
 impl Accepted {
     /// What lemmas prove, of which the last one avoids some properties.
-    pub(crate) fn of(lemmas: &[Checked<'_>], last: &Checked<'_>, properties: Vec<String>) -> Self {
-        let (views, orbits) = (last.views(), last.orbits());
-        let (depth, reduced) = (last.depth(), last.is_reduced());
+    pub(crate) fn of<S: System>(lemmas: &[Checked<'_, S>], last: &Checked<'_, S>, properties: Vec<String>) -> Self {
+        let (views, orbits) = (last.views(), last.lemma.views.len());
+        let (depth, reduced) = (last.lemma.depth, last.is_reduced());
         Self { properties, views, orbits, depth, lemmas: lemmas.len(), reduced }
     }
 }

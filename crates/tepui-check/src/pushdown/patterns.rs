@@ -11,7 +11,7 @@ use crate::system::System as _;
 const LOOK_EVERY: usize = 1_024;
 
 /// Whether no view of a lemma violates a property.
-pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property) -> Result<(), String> {
+pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_, Rules<'_>>, property: &Property) -> Result<(), String> {
     let wanted: Vec<_> = property.never.iter().map(|pattern| Wanted::new(&lemma.groups, pattern)).collect();
     let mut tops = Vec::new();
     let mut violates = |row: &[u32]| wanted.iter().any(|wanted| wanted.matches(lemma, row, &mut tops));
@@ -19,9 +19,9 @@ pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property
         if number.is_multiple_of(LOOK_EVERY) && rules.stop() {
             return Ok(()); // The caller looks, too.
         }
-        if violates(row) {
+        if violates(&row) {
             let other = if lemma.groups.are_trivial() { "" } else { ", or a permutation of it," };
-            return Err(format!("the view {}{other} violates it", lemma.show(rules, row)));
+            return Err(format!("the view {}{other} violates it", lemma.show(&row)));
         }
     }
     Ok(())
@@ -32,7 +32,7 @@ pub(super) fn avoids(rules: &Rules<'_>, lemma: &Checked<'_>, property: &Property
 pub(super) fn rows_avoid(rows: &regular::Checked<'_, '_, Rules<'_>>, property: &Property) -> Result<(), String> {
     for row in rows.rows() {
         let tops: Vec<Vec<Symbol>> = (0..row.len() - 1)
-            .map(|thread| rows.tops(thread, row).into_iter().map(|(symbol, _)| symbol).collect())
+            .map(|thread| rows.tops(thread, &row).into_iter().map(|(symbol, _)| symbol).collect())
             .collect();
         let violates = |pattern: &Pattern| {
             pattern.shared.is_none_or(|shared| shared.0 == row[0])
@@ -41,7 +41,7 @@ pub(super) fn rows_avoid(rows: &regular::Checked<'_, '_, Rules<'_>>, property: &
                 })
         };
         if property.never.iter().any(violates) {
-            return Err(format!("the row {} violates it", rows.show(row)));
+            return Err(format!("the row {} violates it", rows.show(&row)));
         }
     }
     Ok(())
@@ -67,7 +67,7 @@ impl Wanted {
 
     /// Whether a view in the orbit of a row matches. Both lists of symbols ascend, so one walk along the tops finds each
     /// wanted symbol at a place of its own, if it can be found.
-    fn matches(&self, lemma: &Checked<'_>, row: &[u32], tops: &mut Vec<Symbol>) -> bool {
+    fn matches(&self, lemma: &Checked<'_, Rules<'_>>, row: &[u32], tops: &mut Vec<Symbol>) -> bool {
         let top = |thread: usize| lemma.word(thread, row[thread + 1])[0];
         self.shared.is_none_or(|shared| shared.0 == row[0])
             && self.groups.iter().all(|(leader, wanted)| {

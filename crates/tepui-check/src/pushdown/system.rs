@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
 use crate::system::{Change, Move, Start, System};
@@ -83,8 +84,8 @@ impl System for Rules<'_> {
             let rule = &self.model.threads()[thread].rules[number];
             let change = match rule.action {
                 Action::Pop => Change::Pop,
-                Action::Overwrite(symbol) => Change::Replace(vec![symbol]),
-                Action::Push { top, below } => Change::Replace(vec![top, below]),
+                Action::Overwrite(symbol) => Change::Replace(smallvec![symbol]),
+                Action::Push { top, below } => Change::Replace(smallvec![top, below]),
             };
             Move { to: rule.to.0, change, others: None, number }
         };

@@ -134,7 +134,7 @@ impl<'a> Meeting<'a> {
     }
 
     /// Whether no view of a lemma violates a property. A frame without a control state is on top of no stack.
-    fn avoids(&self, lemma: &Checked<'_>, property: &Property) -> Result<(), Why> {
+    fn avoids(&self, lemma: &Checked<'_, Self>, property: &Property) -> Result<(), Why> {
         let violates = |row: &[u32]| {
             let is_in = |(thread, set): (usize, &Option<tepui_model::rendezvous::LocalSet>)| {
                 let Some(set) = set else { return true };
@@ -149,8 +149,8 @@ impl<'a> Meeting<'a> {
             if number.is_multiple_of(LOOK_EVERY) && (self.stop)() {
                 return Err(Why::Stopped);
             }
-            if violates(row) {
-                return Err(format!("the view {} violates it", lemma.show(self, row)).into());
+            if violates(&row) {
+                return Err(format!("the view {} violates it", lemma.show(&row)).into());
             }
         }
         Ok(())
@@ -191,7 +191,7 @@ impl System for Meeting<'_> {
             let symbols: Vec<_> = rule.right.iter().copied().chain(floor).collect();
             let change = match symbols.is_empty() {
                 true => Change::Pop,
-                false => Change::Replace(self.written(thread, rule.to, &symbols, &frame.nodes)),
+                false => Change::Replace(self.written(thread, rule.to, &symbols, &frame.nodes).into()),
             };
             let action = rule.action.filter(|action| self.needed[action.0 as usize].len() > 1);
             Move { to: 0, change, others: action.map(|action| Others::Meet(action.0)), number }

@@ -20,7 +20,7 @@ pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> R
     let mut numbers: Vec<Vec<Option<u32>>> = vec![Vec::new(); threads];
     let mut languages: Vec<Vec<Language>> = vec![Vec::new(); threads];
     let states = &search.explorer.states;
-    let mut rows = Rows::with_capacity(threads + 1, states.len());
+    let mut rows = Vec::with_capacity(states.len());
     let mut row = vec![0; states.width()];
     for state in states.ids() {
         budget.spend(threads as u64)?;
@@ -46,6 +46,7 @@ pub fn collapsed(search: &Search<TopViews<Languages>>, budget: &mut Budget) -> R
         RegularThread { like: (leader != thread).then_some(leader.index()), languages }
     });
     let because = "one more context brings no state outside the sets that are known".to_owned();
+    let rows = Rows::of(threads + 1, &rows);
     let evidence = evidence::regular(compiled, Regular { threads: parts.collect(), rows }, because);
     Ok(evidence::certified(evidence, &compiled.model, |property| search.violations[property].is_some()))
 }

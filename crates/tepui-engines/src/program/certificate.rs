@@ -1,7 +1,7 @@
 //! Certificates of programs: closed sets of views, in the terms of the source.
 
-use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_cert::pushdown::LemmaThread;
+use tepui_cert::program::{Certificate, Kept, Positions, bits_of};
+use tepui_cert::pushdown::{LemmaThread, Row, Rows};
 use tepui_core::{Budget, Stop};
 use tepui_model::program::step::{self, Value};
 use tepui_model::pushdown::Symbol;
@@ -11,7 +11,6 @@ use super::system::Programs;
 use super::variables::{self, Variables};
 use crate::explored::Explored;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
-use crate::interner::Interner;
 use crate::packed::PackedSet;
 use crate::pushdown::lemma::lemma;
 use crate::pushdown::words::Words;
@@ -76,23 +75,26 @@ fn without_failures(
 }
 
 /// The shared states that occur in views, and for each shared row the number of its state.
-fn shared_states(
-    system: &Programs,
-    views: &PackedSet<ViewId>,
-    budget: &mut Budget,
-) -> Result<(Vec<u32>, Vec<Vec<Value>>), Stop> {
+fn shared_states(system: &Programs, views: &PackedSet<ViewId>, budget: &mut Budget) -> Result<(Vec<u32>, Rows), Stop> {
     let mut numbers = vec![u32::MAX; system.tables.shared_count()];
     let (fields, kept) = (&system.code.shared.fields, &system.code.kept.shared);
-    let mut states = Interner::with_capacity(numbers.len());
+    let program = &system.code.program;
+    let bits = program.shared.iter().map(|variable| bits_of(program.values(variable.kind)));
+    let mut states = Rows::with_bits(&bits.collect::<Vec<_>>());
     for view in views.ids() {
         let shared = views.field(view, 0);
         if numbers[shared as usize] == u32::MAX {
             let row = system.tables.shared(shared);
-            numbers[shared as usize] = states.intern(values(fields, row, kept));
+            numbers[shared as usize] = states.len() as u32;
+            states.push(values(fields, row, kept).into_iter().map(Value::number).collect::<Row>());
         }
         budget.pass(1)?;
     }
-    Ok((numbers, states.into_items()))
+    let (states, ranks) = states.ranked();
+    budget.look()?;
+    let occurs = numbers.iter_mut().filter(|number| **number != u32::MAX);
+    occurs.for_each(|number| *number = ranks[*number as usize]);
+    Ok((numbers, states))
 }
 
 /// The frames of a certificate.

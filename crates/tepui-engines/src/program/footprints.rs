@@ -367,7 +367,7 @@ impl Footprints {
         let bounds = |index: &Index| self.interval(procedure, known, &index.value);
         let slots = match place {
             Place::Element(element) => element.slots_within(&bounds),
-            Place::Nowhere | Place::Variable(_) => place.slots(),
+            Place::Nowhere | Place::Variable(_) => place.slots().into_vec(),
         };
         self.shared(slots).for_each(|number| found.write(number));
     }

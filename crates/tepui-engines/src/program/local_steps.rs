@@ -6,6 +6,9 @@
 //! Labels that must not be reached are the exception, and assertions that may fail; and an endless loop of local steps
 //! must not swallow the step before it.
 //!
+//! *One thread.* In a program that starts no threads there is nobody else, and a step may read and write shared variables
+//! as well. Ways meet where control flow does, and there the thread rests: what follows is looked at once.
+//!
 //! *Atomic sections.* While a thread is in one, no other moves. What happens there, up to a call or a return, is one
 //! step. If the thread is blocked inside, nothing can happen any more, and nothing is lost if the section was not entered
 //! at all, and the same holds for a loop without end; unless it is asked for deadlocks, and then the thread rests before
@@ -80,12 +83,11 @@ fn held_up(program: &Program, flows: &[Flow]) -> Vec<Vec<usize>> {
     held_up
 }
 
-/// Adds positions that cut every loop of local steps.
-fn cut_loops(procedure: &Procedure, flow: &Flow, rests: &mut [bool]) {
+/// Adds positions that cut every loop of steps that are passed.
+fn cut_loops(procedure: &Procedure, flow: &Flow, passes: impl Fn(usize) -> bool, rests: &mut [bool]) {
     let end = procedure.statements.len();
-    // Depth first, in the order of the text: where a way of local steps comes back to itself, it does so at the head of a
+    // Depth first, in the order of the text: where a way of such steps comes back to itself, it does so at the head of a
     // loop.
-    let local = |position: usize| procedure.statements.get(position).is_some_and(|s| is_local(&s.action));
     let (mut entered, mut left) = (vec![false; end + 1], vec![false; end + 1]);
     for first in 0..end {
         let mut open = vec![(first, false)];
@@ -94,13 +96,21 @@ fn cut_loops(procedure: &Procedure, flow: &Flow, rests: &mut [bool]) {
                 left[position] = true;
             } else if entered[position] {
                 rests[position] |= !left[position];
-            } else if local(position) && !rests[position] {
+            } else if passes(position) && !rests[position] {
                 entered[position] = true;
                 open.push((position, true));
                 open.extend(flow.successors(procedure, position).into_iter().rev().map(|next| (next, false)));
             }
         }
     }
+}
+
+/// For each position whether control comes there from several others.
+fn joins(procedure: &Procedure, flow: &Flow) -> Vec<bool> {
+    let mut ways = vec![0; procedure.statements.len() + 1];
+    let all = (0..procedure.statements.len()).flat_map(|position| flow.successors(procedure, position));
+    all.for_each(|position| ways[position] += 1);
+    ways.into_iter().map(|ways| ways > 1).collect()
 }
 
 impl Code {
@@ -117,12 +127,23 @@ impl Code {
             if face == Face::Raw {
                 self.rest_after_calls(procedure, flow, &mut rests);
             }
-            cut_loops(procedure, flow, &mut rests);
-            let may_pass = |position: usize, alone: bool| self.may_pass(procedure, number, position, alone);
+            let one_thread = !program.starts_threads();
+            if one_thread {
+                rests.iter_mut().zip(joins(procedure, flow)).for_each(|(rests, joins)| *rests |= joins);
+            }
+            let is_passed = |position: usize| {
+                let action = procedure.statements.get(position).map(|statement| &statement.action);
+                action.is_some_and(|action| is_local(action) || one_thread && self.belongs_to_section(action))
+            };
+            cut_loops(procedure, flow, is_passed, &mut rests);
+            let may_pass = |position: usize, alone: bool| {
+                self.may_pass(procedure, number, position, alone.then(|| is_passed(position)))
+            };
             // Threads from the start begin in one way: where there are several, they rest at the beginning.
             for entry in self.entries(number) {
                 let alone = |position: usize| !rests[position] && may_pass(position, true) != Passed::Never;
-                if self.branches_from(procedure, flow, entry, &alone, number) {
+                // One thread may change shared variables on its way.
+                if one_thread || self.branches_from(procedure, flow, entry, &alone, number) {
                     rests[entry] = true;
                 }
             }
@@ -180,9 +201,9 @@ impl Code {
         false
     }
 
-    /// Whether nothing but where it stands keeps a thread from going on: one that others may interrupt, alone, or one that
-    /// nobody may.
-    fn may_pass(&self, procedure: &Procedure, number: usize, position: usize, alone: bool) -> Passed {
+    /// Whether nothing but where it stands keeps a thread from going on: one that others may interrupt, of which `unseen` says
+    /// whether they do not see the statement, or one that nobody may.
+    fn may_pass(&self, procedure: &Procedure, number: usize, position: usize, unseen: Option<bool>) -> Passed {
         let at = self.procedures[number].instructions[position].at;
         let Some(action) = procedure.statements.get(at).map(|statement| &statement.action) else {
             return Passed::Never;
@@ -193,7 +214,7 @@ impl Code {
             .iter()
             .any(|target| target.procedure == number && stands(procedure, position, target.position));
         // A thread that is about to enter an atomic block enters it with a step of its own.
-        if procedure.enforced.is_some() || watched || alone && at != position {
+        if procedure.enforced.is_some() || watched || unseen.is_some() && at != position {
             return Passed::Never;
         }
         match action {
@@ -206,20 +227,8 @@ impl Code {
                     Passed::Never
                 }
             }
-            action if alone => {
-                if is_local(action) {
-                    Passed::Always
-                } else {
-                    Passed::Never
-                }
-            }
-            action => {
-                if self.belongs_to_section(action) {
-                    Passed::Always
-                } else {
-                    Passed::Never
-                }
-            }
+            action if unseen.unwrap_or_else(|| self.belongs_to_section(action)) => Passed::Always,
+            _ => Passed::Never,
         }
     }
 

@@ -64,7 +64,7 @@ pub fn lemma(
     };
     let count = |thread: ThreadId| parts[symmetry.leader(thread).index()].words.len().saturating_sub(1) as u32;
     let largest = [most].into_iter().chain(Threads::all(threads).map(count));
-    let widths: Vec<_> = largest.map(|number| 32 - number.leading_zeros()).collect();
+    let widths: Vec<_> = largest.map(|number| 32 - (number | 1).leading_zeros()).collect();
     let (views, explored) = match explored {
         None => {
             let canonical = |row: &mut [u32]| {
@@ -73,7 +73,7 @@ pub fn lemma(
             };
             (sorted_rows(views, &widths, canonical, workers, budget)?, Vec::new())
         }
-        Some(explored) => reduced_rows(&views, &explored, symmetry, renumber, budget)?,
+        Some(explored) => reduced_rows((&views, &explored), &widths, symmetry, renumber, budget)?,
     };
     Ok(Lemma { depth: words.depth() as u32, threads: parts, views, explored })
 }
@@ -81,8 +81,8 @@ pub fn lemma(
 /// The renumbered rows in ascending order, and which threads were explored at them. If rows become equal, what was
 /// explored at one of them was explored at all.
 fn reduced_rows(
-    views: &PackedSet<ViewId>,
-    explored: &Explored,
+    (views, explored): (&PackedSet<ViewId>, &Explored),
+    widths: &[u32],
     symmetry: &Symmetry,
     renumber: impl Fn(&mut [u32]),
     budget: &mut Budget,
@@ -90,7 +90,7 @@ fn reduced_rows(
     let threads = views.width() - 1;
     let mut sets: Interner<Vec<ThreadId>> = Interner::default();
     // The number of the set comes last in each row.
-    let mut rows = Rows::with_capacity(threads + 2, views.len());
+    let mut rows = Rows::with_bits(&[widths, &[32]].concat());
     let mut row = vec![0; threads + 1];
     for view in views.ids() {
         views.get(view, &mut row);
@@ -100,18 +100,20 @@ fn reduced_rows(
         set.into_iter().flatten().for_each(|thread| is_explored[thread.index()] = true);
         symmetry.canonicalise_with(&mut row, &mut is_explored);
         let set = sets.intern(Threads::all(threads).filter(|thread| is_explored[thread.index()]).collect());
-        rows.push(row.iter().copied().chain([set]));
+        row.push(set);
+        rows.push(&row);
+        row.pop();
         budget.pass(1)?;
     }
     let sorted = rows.sorted();
-    let (mut rows, mut named) = (Rows::with_capacity(threads + 1, sorted.len()), BTreeMap::<_, Vec<_>>::new());
+    let (mut rows, mut named) = (Rows::with_bits(widths), BTreeMap::<_, Vec<_>>::new());
     let all: Vec<_> = sorted.iter().collect();
     for (number, equal) in all.chunk_by(|one, next| one[..=threads] == next[..=threads]).enumerate() {
         let mut set: Vec<_> =
             equal.iter().flat_map(|row| &sets[row[threads + 1]]).map(|thread| thread.index()).collect();
         set.sort_unstable();
         set.dedup();
-        rows.push(equal[0][..=threads].iter().copied());
+        rows.push(&equal[0][..=threads]);
         if set.len() < threads {
             named.entry(set).or_default().push(number);
         }
@@ -131,32 +133,17 @@ fn sorted_rows(
     match views.into_words(widths, &renumber, workers) {
         Ok(words) => {
             budget.look()?;
-            let words = workers.sorted_parts(words, |&word| word, |one, other| one == other);
+            let words = workers.sorted(words, |&word| word, |one, other| one == other);
             budget.look()?;
-            let mut cells = vec![0; words.iter().map(Vec::len).sum::<usize>() * widths.len()];
-            let (mut rest, mut chunks) = (cells.as_mut_slice(), Vec::with_capacity(words.len()));
-            for part in &words {
-                let (cells, others) = rest.split_at_mut(part.len() * widths.len());
-                chunks.push((part, cells));
-                rest = others;
-            }
-            workers.map(chunks, |(words, cells): (&Vec<u64>, &mut [u32])| {
-                for (mut word, row) in words.iter().copied().zip(cells.chunks_exact_mut(widths.len())) {
-                    for (cell, &width) in row.iter_mut().zip(widths).rev() {
-                        *cell = (word & ((1 << width) - 1)) as u32;
-                        word >>= width;
-                    }
-                }
-            });
-            Ok(Rows::from_cells(widths.len(), cells))
+            Ok(Rows::from_words(widths, words))
         }
         Err(views) => {
-            let mut rows = Rows::with_capacity(widths.len(), views.len());
+            let mut rows = Rows::with_bits(widths);
             let mut row = vec![0; widths.len()];
             for view in views.ids() {
                 views.get(view, &mut row);
                 renumber(&mut row);
-                rows.push(row.iter().copied());
+                rows.push(&row);
                 budget.pass(1)?;
             }
             Ok(rows.sorted().into_owned())

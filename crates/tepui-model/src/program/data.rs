@@ -1,6 +1,7 @@
 //! Elements of arrays and conditions, and the places that values are stored in.
 
 use super::intervals::Interval;
+use super::step::Few;
 use super::{Expression, Kind, Slot};
 
 /// An element or a field of one, where an index is not a constant.
@@ -98,11 +99,11 @@ impl Condition {
 
 impl Place {
     /// All variables that it may be.
-    pub fn slots(&self) -> Vec<Slot> {
+    pub fn slots(&self) -> Few<Slot> {
         match self {
-            Self::Nowhere => Vec::new(),
-            Self::Variable(slot) => vec![*slot],
-            Self::Element(element) => element.slots(),
+            Self::Nowhere => Few::new(),
+            Self::Variable(slot) => Few::from_elem(*slot, 1),
+            Self::Element(element) => element.slots().into(),
         }
     }
 

@@ -379,6 +379,12 @@ impl Action {
 }
 
 impl Program {
+    /// Whether some statement starts threads. If not, `main` is the only one.
+    pub fn starts_threads(&self) -> bool {
+        let starts = |statement: &Statement| matches!(statement.action, Action::Start { .. } | Action::StartAt(_));
+        self.procedures.iter().any(|procedure| procedure.statements.iter().any(starts))
+    }
+
     /// How many values a kind has.
     pub fn values(&self, kind: Kind) -> u32 {
         match kind {

@@ -24,36 +24,52 @@ mod execute;
 mod expressions;
 mod values;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::flow::Flow;
 use super::{Action, Goal, Kind, Place, Program, Slot};
 use execute::Step;
 use expressions::{Scope, Values};
-use values::{forgotten, product, put};
+use values::{forget, product, put};
 
 /// The value of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Value {
-    /// It is known: this is its code.
-    Known(u32),
     /// It has one that is not known: any will do.
     Forgotten,
     /// It has none yet: whoever reads it gives it one.
     Unset,
+    /// It is known: this is its code.
+    Known(u32),
 }
 
 // Shared states are looked up by their values: one number for each is half of what would be derived.
 impl std::hash::Hash for Value {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        state.write_u32(self.known().map_or(u32::from(*self == Self::Unset), |code| code.wrapping_add(2)));
+        state.write_u32(self.number());
     }
 }
 
 impl Value {
+    /// The value as a number: 0 if it is forgotten, 1 if there is none yet, and two more than its code.
+    pub fn number(self) -> u32 {
+        self.known().map_or(u32::from(self == Self::Unset), |code| code.saturating_add(2))
+    }
+
+    /// The value with a number.
+    pub fn of(number: u32) -> Self {
+        let open = if number == 1 { Self::Unset } else { Self::Forgotten };
+        number.checked_sub(2).map_or(open, Self::Known)
+    }
+
     /// The code of the value, if it is known.
     pub fn known(self) -> Option<u32> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }
 }
+
+/// A list that seldom has more than two items, which then need no memory of their own.
+pub type Few<T> = SmallVec<[T; 2]>;
 
 /// What depends on the values of variables: or a variable that has none and would have to be given one first.
 type Reading<T> = Result<T, Slot>;
@@ -154,7 +170,7 @@ impl Failure {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Results {
     /// The numbers that each result may be, independently of the others.
-    pub values: Vec<Vec<i64>>,
+    pub values: Vec<Few<i64>>,
     /// Whether the thread is between `atomic_begin` and `atomic_end`.
     pub insists: bool,
 }
@@ -163,12 +179,12 @@ pub struct Results {
 pub trait Keep {
     /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those that are told
     /// apart, or a single one that is forgotten.
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value>;
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value>;
 
     /// Whether the value of a variable is told apart from others in the frame that will stand at a position. If not, what
     /// would be stored there is not even looked at.
     fn wants(&self, procedure: usize, position: usize, slot: Slot) -> bool {
-        !self.stored(procedure, position, slot, vec![0]).contains(&Value::Forgotten)
+        !self.stored(procedure, position, slot, &[0]).contains(&Value::Forgotten)
     }
 
     /// What a variable holds that starts with any value, in the frame that will stand at a position.
@@ -189,8 +205,8 @@ pub trait Keep {
 pub struct KeepAll;
 
 impl Keep for KeepAll {
-    fn stored(&self, _: usize, _: usize, _: Slot, values: Vec<u32>) -> Vec<Value> {
-        values.into_iter().map(Value::Known).collect()
+    fn stored(&self, _: usize, _: usize, _: Slot, values: &[u32]) -> Few<Value> {
+        values.iter().copied().map(Value::Known).collect()
     }
 
     fn forget(&self, _: &mut Frame) {}
@@ -203,6 +219,8 @@ pub struct Runner<'p> {
     flows: Vec<Flow>,
     /// For each procedure and statement whether it may fail by a value out of range or an index outside of its array.
     doubtful: Vec<Vec<bool>>,
+    /// Whether some procedure enforces something.
+    enforces: bool,
 }
 
 /// A step: the values of the shared variables afterwards, and what becomes of the thread.
@@ -221,7 +239,8 @@ impl<'p> Runner<'p> {
             (0..procedure.statements.len()).map(|position| program.is_doubtful(number, position)).collect()
         });
         let flows = program.procedures.iter().map(Flow::of).collect();
-        Self { program, flows, doubtful: doubtful.collect() }
+        let enforces = program.procedures.iter().any(|procedure| procedure.enforced.is_some());
+        Self { program, flows, doubtful: doubtful.collect(), enforces }
     }
 
     /// The program.
@@ -265,7 +284,7 @@ impl<'p> Runner<'p> {
     }
 
     /// The first frames of a thread that runs a procedure with some arguments, given by their codes.
-    pub(crate) fn first_frames(&self, procedure: usize, arguments: &[Vec<u32>], keep: &dyn Keep) -> Vec<Frame> {
+    pub(crate) fn first_frames(&self, procedure: usize, arguments: &[Few<u32>], keep: &dyn Keep) -> Vec<Frame> {
         let position = self.entry(procedure);
         let blank = Frame {
             procedure,
@@ -281,9 +300,9 @@ impl<'p> Runner<'p> {
         let choices = variables.map(|(number, (variable, given))| {
             let slot = Slot::Local(number);
             match (given, variable.init) {
-                (Some(values), _) => keep.stored(procedure, position, slot, values.clone()),
-                (None, Some(init)) => keep.stored(procedure, position, slot, vec![init]),
-                (None, None) => vec![keep.unset(procedure, position, slot)],
+                (Some(values), _) => keep.stored(procedure, position, slot, values),
+                (None, Some(init)) => keep.stored(procedure, position, slot, &[init]),
+                (None, None) => smallvec![keep.unset(procedure, position, slot)],
             }
         });
         let mut frames = Vec::new();
@@ -299,7 +318,7 @@ impl<'p> Runner<'p> {
         let shared = self.program.shared.iter().enumerate().map(|(number, variable)| {
             let slot = Slot::Shared(number);
             match variable.init {
-                Some(value) => keep.stored(main, position, slot, vec![value])[0],
+                Some(value) => keep.stored(main, position, slot, &[value])[0],
                 None => keep.unset(main, position, slot),
             }
         });
@@ -330,9 +349,9 @@ impl<'p> Runner<'p> {
 
     /// All ways to execute the statement at a frame. If one of them reads a variable that has no value, each value is tried.
     fn execute(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep, found: &mut Vec<Found>) {
-        let mut results = Vec::new();
-        let step = Step { runner: self, shared, frame, keep };
-        if let Err(unset) = step.execute(&mut |shared, effect| results.push((shared, effect))) {
+        let (step, before) = (Step { runner: self, shared, frame, keep }, found.len());
+        if let Err(unset) = step.execute(&mut |shared, effect| found.push((shared, effect))) {
+            found.truncate(before);
             for (shared, frame) in self.given_values(unset, shared, frame) {
                 if !keep.goes_on() {
                     return;
@@ -341,11 +360,11 @@ impl<'p> Runner<'p> {
             }
             return;
         }
-        for (shared, effect) in results {
-            for (shared, effect) in self.allowed(shared, effect) {
-                found.push((shared, forgotten(effect, keep)));
-            }
+        if self.enforces {
+            let results = found.split_off(before);
+            found.extend(results.into_iter().flat_map(|(shared, effect)| self.allowed(shared, effect)));
         }
+        found[before..].iter_mut().for_each(|(_, effect)| forget(effect, keep));
     }
 
     /// The shared values and a frame with each value for a variable.
@@ -437,7 +456,7 @@ impl<'p> Runner<'p> {
         self.program.procedures[procedure].statements.get(position).map(|statement| &statement.action)
     }
 
-    fn every(&self, kind: Kind) -> Vec<i64> {
+    fn every(&self, kind: Kind) -> Few<i64> {
         let (low, high) = self.program.range(kind);
         (low..=high).collect()
     }

@@ -1,7 +1,7 @@
 //! From a way with open values to an execution.
 
 use tepui_model::program::run::{State, Step};
-use tepui_model::program::step::{Frame, Keep, Runner, Stage, Value};
+use tepui_model::program::step::{Few, Frame, Keep, Runner, Stage, Value};
 use tepui_model::program::{DEADLOCK, Slot};
 
 use super::goal::agree;
@@ -15,12 +15,12 @@ pub(super) struct Forgetting<'l> {
 }
 
 impl Keep for Forgetting<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
         let kept = match slot {
             Slot::Shared(number) => self.kept.shared.contains(number),
             Slot::Local(number) => self.kept.at[procedure][position].contains(number),
         };
-        if kept { values.into_iter().map(Value::Known).collect() } else { vec![Value::Forgotten] }
+        if kept { values.iter().copied().map(Value::Known).collect() } else { Few::from_elem(Value::Forgotten, 1) }
     }
 
     fn forget(&self, frame: &mut Frame) {
@@ -42,7 +42,7 @@ struct Steer<'s> {
 }
 
 impl Keep for Steer<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: Vec<u32>) -> Vec<Value> {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
         let wanted: Vec<Value> = match slot {
             Slot::Shared(number) => vec![self.goal.shared[number]],
             Slot::Local(number) => {
@@ -53,8 +53,8 @@ impl Keep for Steer<'_> {
         };
         let open = wanted.is_empty() || wanted.contains(&Value::Forgotten);
         let first = values.first().copied().filter(|_| open);
-        let wanted = |value: &u32| Some(*value) == first || wanted.contains(&Value::Known(*value));
-        values.into_iter().filter(wanted).map(Value::Known).collect()
+        let wanted = |value: &&u32| Some(**value) == first || wanted.contains(&Value::Known(**value));
+        values.iter().filter(wanted).copied().map(Value::Known).collect()
     }
 
     fn unset(&self, _: usize, _: usize, _: Slot) -> Value {

@@ -88,8 +88,7 @@ fn translated(threads: &mut [Frames<'_>], lemma: &Lemma) -> Option<Lemma> {
         }
         rows.insert(cells);
     }
-    let mut views = Rows::with_capacity(threads.len() + 1, rows.len());
-    rows.into_iter().for_each(|row| views.push(row));
+    let views = Rows::of(threads.len() + 1, &rows.into_iter().collect::<Vec<_>>());
     let mut parts = Vec::new();
     for ((frames, part), words) in threads.iter_mut().zip(&lemma.threads).zip(words) {
         let mut below: BTreeMap<Vec<Symbol>, BTreeSet<Symbol>> = BTreeMap::new();

@@ -1,8 +1,10 @@
 //! Executing one statement.
 
+use smallvec::smallvec;
+
 use super::expressions::{Scope, Values};
 use super::values::{product, put};
-use super::{Effect, Failure, Frame, Keep, Reading, Results, Runner, Stage, Stored, Value, Woken};
+use super::{Effect, Failure, Few, Frame, Keep, Reading, Results, Runner, Stage, Stored, Value, Woken};
 use crate::program::{Action, Block, Expression, Kind, Place, Slot};
 
 /// Is told what a step leads to.
@@ -59,7 +61,7 @@ impl Step<'_, '_> {
         (called, arguments): (usize, &[Expression]),
         position: usize,
         fail: &mut dyn FnMut(Failure),
-    ) -> Reading<Vec<Vec<u32>>> {
+    ) -> Reading<Vec<Few<u32>>> {
         let entry = self.runner.entry(called);
         let kinds = || self.runner.program.procedures[called].locals.iter().map(|local| local.kind);
         let unwanted = (0..)
@@ -72,7 +74,7 @@ impl Step<'_, '_> {
     }
 
     /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
-    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Vec<Vec<u32>>, Vec<Failure>) {
+    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Vec<Few<u32>>, Vec<Failure>) {
         let (mut codes, mut outside, mut leaves, mut some) = (Vec::new(), false, false, true);
         for (values, kind) in values {
             let (low, high) = self.runner.program.range(kind);
@@ -263,7 +265,7 @@ impl Step<'_, '_> {
         }
         for slot in slots {
             let mut values = self.runner.values(&Expression::Read(slot), &self.scope())?;
-            values.numbers.retain(|&number| fits(number));
+            values.numbers.retain(|number| fits(*number));
             values.numbers.iter_mut().for_each(|number| *number += added);
             self.store((&[Place::Variable(slot)], &[values]), None, next, &mut |stored| self.tell(stored, found))?;
         }
@@ -271,10 +273,10 @@ impl Step<'_, '_> {
     }
 
     /// The variables that a place may be, and whether an index may be outside of its array.
-    fn slots(&self, place: &Place) -> Reading<(Vec<Slot>, bool)> {
+    fn slots(&self, place: &Place) -> Reading<(Few<Slot>, bool)> {
         match place {
-            Place::Nowhere => Ok((Vec::new(), false)),
-            Place::Variable(slot) => Ok((vec![*slot], false)),
+            Place::Nowhere => Ok((Few::new(), false)),
+            Place::Variable(slot) => Ok((smallvec![*slot], false)),
             Place::Element(element) => self.runner.element(element, &self.scope()),
         }
     }
@@ -303,13 +305,13 @@ impl Step<'_, '_> {
                 if values.numbers.is_empty() {
                     // Where there is no value, nothing is stored elsewhere.
                     wanted.push((values.clone(), Kind::Bool));
-                    ways.push(Vec::new());
+                    ways.push(Few::new());
                 }
                 continue;
             };
             let (slots, misses) = self.slots(target)?;
             // A place that is not there is like a value that is not there.
-            let numbers = if slots.is_empty() { Vec::new() } else { values.numbers.clone() };
+            let numbers = if slots.is_empty() { Few::new() } else { values.numbers.clone() };
             wanted.push((Values { numbers, outside: values.outside || misses }, kind));
             ways.push(slots);
         }
@@ -331,17 +333,19 @@ impl Step<'_, '_> {
     ) -> Reading<()> {
         let (ways, failures) = self.ways(targets, values)?;
         failures.into_iter().for_each(|failure| found(Err(failure)));
-        let kept = |slot: Slot, codes: Vec<u32>| self.keep.stored(self.frame.procedure, next, slot, codes);
-        let choices = ways.iter().map(|(slots, codes)| -> Vec<(Slot, Value)> {
-            let one = |&slot: &Slot| match constraint {
-                _ if codes.is_empty() => Vec::new(),
-                None => kept(slot, codes.clone()).into_iter().map(|value| (slot, value)).collect(),
-                Some(_) => codes.iter().map(|&code| (slot, Value::Known(code))).collect(),
+        let kept = |slot: Slot, codes: &[u32]| self.keep.stored(self.frame.procedure, next, slot, codes);
+        let choices = ways.iter().map(|(slots, codes)| -> Few<(Slot, Value)> {
+            let one = |&slot: &Slot| -> Few<(Slot, Value)> {
+                match constraint {
+                    _ if codes.is_empty() => Few::new(),
+                    None => kept(slot, codes).into_iter().map(|value| (slot, value)).collect(),
+                    Some(_) => codes.iter().map(|&code| (slot, Value::Known(code))).collect(),
+                }
             };
             slots.iter().flat_map(one).collect()
         });
         let mut unset = Ok(());
-        product(&choices.collect::<Vec<_>>(), self.keep, &mut |chosen| {
+        product(&choices.collect::<Few<_>>(), self.keep, &mut |chosen| {
             let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
             chosen.iter().for_each(|&(slot, value)| put(slot, value, &mut shared, &mut frame));
             if let Some(constraint) = constraint {
@@ -357,8 +361,8 @@ impl Step<'_, '_> {
                     return;
                 }
                 for &(slot, value) in chosen {
-                    let codes = value.known().into_iter().collect();
-                    kept(slot, codes).into_iter().for_each(|value| put(slot, value, &mut shared, &mut frame));
+                    let codes: Few<_> = value.known().into_iter().collect();
+                    kept(slot, &codes).into_iter().for_each(|value| put(slot, value, &mut shared, &mut frame));
                 }
             }
             found(Ok((shared, frame)));
@@ -366,7 +370,7 @@ impl Step<'_, '_> {
         unset
     }
 
-    fn call(&self, targets: &[Place], called: usize, arguments: &[Vec<u32>], position: usize, found: &mut Tell<'_>) {
+    fn call(&self, targets: &[Place], called: usize, arguments: &[Few<u32>], position: usize, found: &mut Tell<'_>) {
         let procedure = self.frame.procedure;
         let caller = match targets.iter().any(Place::is_somewhere) {
             true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
@@ -382,7 +386,7 @@ impl Step<'_, '_> {
         }
     }
 
-    fn leave(&self, values: Vec<Vec<i64>>, found: &mut Tell<'_>) {
+    fn leave(&self, values: Vec<Few<i64>>, found: &mut Tell<'_>) {
         let effect = match self.frame.root {
             true => Effect::End,
             false => Effect::Return(Results { values, insists: self.frame.insists }),
@@ -391,9 +395,9 @@ impl Step<'_, '_> {
     }
 
     /// Arguments are evaluated once for all of the new threads.
-    fn start(&self, started: usize, arguments: &[Vec<u32>], count: u32, next: usize, found: &mut Tell<'_>) {
+    fn start(&self, started: usize, arguments: &[Few<u32>], count: u32, next: usize, found: &mut Tell<'_>) {
         product(arguments, self.keep, &mut |arguments| {
-            let arguments: Vec<_> = arguments.iter().map(|&value| vec![value]).collect();
+            let arguments: Vec<_> = arguments.iter().map(|&value| smallvec![value]).collect();
             let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
             product(&choices, self.keep, &mut |started| {
                 let started = started.to_vec();
@@ -404,4 +408,4 @@ impl Step<'_, '_> {
 }
 
 /// The variables that a target may be, and the codes that it may become.
-type Way = (Vec<Slot>, Vec<u32>);
+type Way = (Few<Slot>, Few<u32>);

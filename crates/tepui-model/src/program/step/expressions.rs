@@ -1,7 +1,9 @@
 //! Expressions: all values that they may have.
 
+use smallvec::smallvec;
+
 use super::values::{apply, chosen, decided};
-use super::{Reading, Runner, Value};
+use super::{Few, Reading, Runner, Value};
 use crate::program::{Condition, Element, Expression, Index, Slot};
 
 /// Where variables have their values.
@@ -17,7 +19,7 @@ pub(super) struct Scope<'s> {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Values {
     /// Its values.
-    pub(super) numbers: Vec<i64>,
+    pub(super) numbers: Few<i64>,
     /// Whether an index may be outside of its array.
     pub(super) outside: bool,
 }
@@ -25,10 +27,10 @@ pub(super) struct Values {
 impl Values {
     /// One value.
     pub(super) fn one(number: i64) -> Self {
-        Self { numbers: vec![number], outside: false }
+        Self { numbers: smallvec![number], outside: false }
     }
 
-    fn of(mut numbers: Vec<i64>, outside: bool) -> Self {
+    fn of(mut numbers: Few<i64>, outside: bool) -> Self {
         numbers.sort_unstable();
         numbers.dedup();
         Self { numbers, outside }
@@ -63,13 +65,13 @@ impl Runner<'_> {
     }
 
     /// The variables that an element may be, and whether an index may be outside.
-    pub(super) fn element(&self, element: &Element, scope: &Scope<'_>) -> Reading<(Vec<Slot>, bool)> {
+    pub(super) fn element(&self, element: &Element, scope: &Scope<'_>) -> Reading<(Few<Slot>, bool)> {
         let Values { numbers, outside } = self.distances(&element.indices, scope)?;
         Ok((numbers.iter().map(|&distance| element.first.after(distance as usize)).collect(), outside))
     }
 
     /// The conditions that one may be, and whether an index may be outside.
-    pub(super) fn conditions(&self, condition: &Condition, scope: &Scope<'_>) -> Reading<(Vec<u32>, bool)> {
+    pub(super) fn conditions(&self, condition: &Condition, scope: &Scope<'_>) -> Reading<(Few<u32>, bool)> {
         let Values { numbers, outside } = self.distances(&condition.indices, scope)?;
         Ok((numbers.iter().map(|&distance| condition.first + distance as u32).collect(), outside))
     }
@@ -77,7 +79,7 @@ impl Runner<'_> {
     fn read_element(&self, element: &Element, scope: &Scope<'_>, new: bool) -> Reading<Values> {
         let (slots, outside) = self.element(element, scope)?;
         let (shared, locals) = scope.new.filter(|_| new).unwrap_or((scope.shared, scope.locals));
-        let mut numbers = Vec::new();
+        let mut numbers = Few::new();
         for slot in slots {
             numbers.extend(self.read(slot, scope.procedure, shared, locals)?.numbers);
         }
@@ -120,7 +122,7 @@ impl Runner<'_> {
             }
             Expression::Choice(condition, then, otherwise) => {
                 let condition = values(condition)?;
-                let mut found = Values { numbers: Vec::new(), outside: condition.outside };
+                let mut found = Values { numbers: Few::new(), outside: condition.outside };
                 for value in condition.numbers {
                     let branch = values(if value == 1 { then } else { otherwise })?;
                     found.numbers.extend(branch.numbers);
@@ -130,7 +132,7 @@ impl Runner<'_> {
             }
             Expression::Choose(positive, negative) => {
                 let positive = values(positive)?;
-                let negative = if positive.numbers == [1] { Values::one(0) } else { values(negative)? };
+                let negative = if positive.numbers[..] == [1] { Values::one(0) } else { values(negative)? };
                 let certain = positive.numbers.iter().filter(|&&one| one == 1).copied();
                 let pairs =
                     positive.numbers.iter().flat_map(|&one| negative.numbers.iter().map(move |&two| (one, two)));

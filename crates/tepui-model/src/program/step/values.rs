@@ -1,6 +1,10 @@
 //! Values: operators, stores, and all combinations of what may be.
 
-use super::{Effect, Frame, Keep, Slot, Value};
+use std::ops::Deref;
+
+use smallvec::smallvec;
+
+use super::{Effect, Few, Frame, Keep, Slot, Value};
 use crate::program::Operator;
 
 pub(super) fn apply(operator: Operator, left: i64, right: i64) -> i64 {
@@ -49,12 +53,12 @@ pub(super) fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Fr
 }
 
 /// Calls back for all ways to take one item from each list.
-pub(super) fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut dyn FnMut(&[T])) {
-    let mut at = vec![0; choices.len()];
-    if choices.iter().any(Vec::is_empty) {
+pub(super) fn product<T: Clone, L: Deref<Target = [T]>>(choices: &[L], keep: &dyn Keep, found: &mut dyn FnMut(&[T])) {
+    let mut at: Few<usize> = smallvec![0; choices.len()];
+    if choices.iter().any(|list| list.is_empty()) {
         return;
     }
-    let mut row: Vec<T> = choices.iter().map(|list| list[0].clone()).collect();
+    let mut row: Few<T> = choices.iter().map(|list| list[0].clone()).collect();
     while keep.goes_on() {
         found(&row);
         // The last list runs fastest.
@@ -68,9 +72,9 @@ pub(super) fn product<T: Clone>(choices: &[Vec<T>], keep: &dyn Keep, found: &mut
     }
 }
 
-/// The effect without the values that are not kept.
-pub(super) fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
-    match &mut effect {
+/// Forgets the values that are not kept.
+pub(super) fn forget(effect: &mut Effect, keep: &dyn Keep) {
+    match effect {
         Effect::Become(frame) | Effect::Wake(frame, _) => keep.forget(frame),
         Effect::Call { caller, callee } => {
             keep.forget(caller);
@@ -82,5 +86,4 @@ pub(super) fn forgotten(mut effect: Effect, keep: &dyn Keep) -> Effect {
         }
         Effect::Return(_) | Effect::End | Effect::Fail(_) => {}
     }
-    effect
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use tepui_cert::program::Certificate;
-use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Rows};
+use tepui_cert::pushdown::{self, Language, Lemma, LemmaThread, Regular, RegularThread, Row, Rows};
 use tepui_engines::interner::Interner;
 use tepui_engines::program::certificate::kept;
 use tepui_engines::program::table::{Compiled, Legend, Phase};
@@ -29,13 +29,23 @@ pub(super) fn certify(
     let (shared, shared_numbers, frames) = (Interner::default(), FxHashMap::default(), Interner::default());
     let mut tables = Tables { legend: &compiled.legend, shared, shared_numbers, frames };
     let translated: Vec<_> = proof.lemmas.iter().map(|lemma| Translated::new(&mut tables, lemma)).collect();
-    let lemmas = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
-    let regular = proof.regular.as_ref().map(|regular| regular_sets(&mut tables, regular));
+    let mut lemmas: Vec<_> = translated.into_iter().map(|lemma| lemma.finish(&mut tables)).collect();
+    let mut regular = proof.regular.as_ref().map(|regular| regular_sets(&mut tables, regular));
+    let numbers = |values: Vec<Value>| values.into_iter().map(Value::number).collect::<Row>();
+    let shared: Vec<_> = tables.shared.into_items().into_iter().map(numbers).collect();
+    let (shared, ranks) = Rows::of(program.shared.len(), &shared).ranked();
+    let tables_of_rows = lemmas.iter_mut().map(|lemma| &mut lemma.views);
+    for rows in tables_of_rows.chain(regular.iter_mut().map(|regular| &mut regular.rows)) {
+        let mut ranked: Vec<_> = rows.iter().collect();
+        ranked.iter_mut().for_each(|row| row[0] = ranks[row[0] as usize]);
+        ranked.sort_unstable();
+        *rows = Rows::of(rows.width(), &ranked);
+    }
     Certificate {
         program: program.digest(),
         properties: properties.iter().filter(proved).cloned().collect(),
         kept: kept(compiled.legend.kept()),
-        shared: tables.shared.into_items(),
+        shared,
         frames: tables.frames.into_items(),
         lemmas,
         regular,
@@ -106,7 +116,7 @@ impl<'a> Translated<'a> {
         };
         let calm: Vec<Vec<bool>> = lemma.threads.iter().enumerate().map(calm).collect();
         let is_calm = |row: &[u32]| row[1..].iter().zip(&leaders).all(|(&word, &leader)| calm[leader][word as usize]);
-        let stays = |row: &&[u32]| legend.phase(Shared(row[0])) == Phase::Open && is_calm(row);
+        let stays = |row: &Row| legend.phase(Shared(row[0])) == Phase::Open && is_calm(row);
         let mut numbers: Vec<Vec<Option<u32>>> =
             lemma.threads.iter().map(|part| vec![None; part.words.len()]).collect();
         let mut words: Vec<Interner<Vec<Symbol>>> = lemma.threads.iter().map(|_| Interner::default()).collect();
@@ -129,8 +139,7 @@ impl<'a> Translated<'a> {
         }
         translated.sort_unstable();
         translated.dedup();
-        let mut views = Rows::with_capacity(lemma.threads.len() + 1, translated.len());
-        translated.into_iter().for_each(|row| views.push(row));
+        let views = Rows::of(lemma.threads.len() + 1, &translated);
         Self { lemma, words: words.into_iter().map(Interner::into_items).collect(), views }
     }
 
@@ -167,8 +176,8 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     let like: Vec<_> = regular.threads.iter().map(|thread| thread.like).collect();
     let leader = |thread: usize| like[thread].unwrap_or(thread);
     let groups = groups(&like);
-    let open = |row: &&[u32]| tables.legend.phase(Shared(row[0])) == Phase::Open;
-    let mut rows: Vec<&[u32]> = regular.rows.iter().filter(open).collect();
+    let open = |row: &Row| tables.legend.phase(Shared(row[0])) == Phase::Open;
+    let mut rows: Vec<_> = regular.rows.iter().filter(open).collect();
     // Only rows that stay may bring frames into the table.
     let legend = tables.legend;
     rows.retain(|row| {
@@ -199,8 +208,7 @@ fn regular_sets(tables: &mut Tables<'_>, regular: &Regular) -> Regular {
     }
     translated.sort_unstable();
     translated.dedup();
-    let mut rows = Rows::with_capacity(like.len() + 1, translated.len());
-    translated.into_iter().for_each(|row| rows.push(row));
+    let rows = Rows::of(like.len() + 1, &translated);
     let threads = like.iter().zip(languages);
     let threads =
         threads.map(|(like, languages)| RegularThread { like: *like, languages: languages.into_items() }).collect();

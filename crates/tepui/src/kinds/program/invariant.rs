@@ -65,11 +65,15 @@ pub(super) fn invariant(program: &Program, certificate: &Certificate, stop: Stop
         certificate.frames.get((symbol.0 as usize).checked_sub(1)?)
     };
     let mut found = Found { lines: vec![BTreeSet::new(); lemma.threads.len()], ..Found::default() };
+    let mut last: Option<(u32, Vec<Value>)> = None;
     for (number, row) in lemma.views.iter().enumerate() {
         if number.is_multiple_of(LOOK_EVERY) && stop() {
             return None;
         }
-        let shared = &certificate.shared[row[0] as usize];
+        if last.as_ref().is_none_or(|(known, _)| *known != row[0]) {
+            last = Some((row[0], certificate.shared.get(row[0] as usize).into_iter().map(Value::of).collect()));
+        }
+        let Some((_, shared)) = &last else { continue };
         found.always.add(shared);
         let mut here: Vec<At> = Vec::with_capacity(row.len());
         for (thread, &word) in row[1..].iter().enumerate() {
