@@ -94,8 +94,14 @@ pub trait System: Send + Sync {
     }
 
     /// Which threads to explore at a row that a step of some thread led to first. If these are some, they are added to a list,
-    /// in ascending order; all others can wait. What is new on the way is of no use.
-    fn choose(&self, _row: &[u32], _mover: ThreadId, _news: &mut Self::News, _chosen: &mut Vec<ThreadId>) -> Choice {
+    /// in ascending order; all others can wait. What is new on the way is of no use. Without a thread, nobody is to wait.
+    fn choose(
+        &self,
+        _row: &[u32],
+        _mover: Option<ThreadId>,
+        _news: &mut Self::News,
+        _chosen: &mut Vec<ThreadId>,
+    ) -> Choice {
         Choice::All
     }
 

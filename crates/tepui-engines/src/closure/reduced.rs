@@ -38,7 +38,16 @@ pub struct Reduced {
     pub(super) by: Vec<ThreadId>,
     /// Whether somebody waits somewhere.
     pub(super) waits: bool,
+    /// For how many states it has been asked lately who can wait, and whether somebody could.
+    asked: (usize, bool),
+    /// For how many more states it is not asked.
+    paused: usize,
 }
+
+/// If nobody can wait at so many states, it is not asked for a while.
+const WINDOW: usize = 1 << 12;
+/// For so many states.
+const PAUSE: usize = 1 << 14;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -111,19 +120,21 @@ impl Reduced {
 
     /// Chooses threads for states that are expanded for the first time; returns what is to be explored there.
     pub(super) fn choose<S: System>(&mut self, explorer: &Explorer<S>, states: &[StateId]) -> Vec<Job> {
-        let movers = &self.movers;
+        let (movers, asks) = (&self.movers, self.paused == 0);
         let chosen = explorer.workers.cut(states, |states| {
             let (mut row, mut news) = (vec![0; explorer.states.width()], S::News::default());
             let choose = |&state: &StateId| {
                 explorer.states.get(state, &mut row);
                 let mut chosen = Vec::new();
-                let choice = explorer.system.choose(&row, movers[state.index()], &mut news, &mut chosen);
+                let choice =
+                    explorer.system.choose(&row, asks.then_some(movers[state.index()]), &mut news, &mut chosen);
                 S::recycle(&mut news);
                 (choice, chosen)
             };
             states.iter().map(choose).collect::<Vec<_>>()
         });
-        let mut jobs = Vec::new();
+        self.paused = self.paused.saturating_sub(states.len());
+        let (mut jobs, mut waits) = (Vec::new(), false);
         for (&state, (choice, chosen)) in states.iter().zip(chosen.into_iter().flatten()) {
             let (chosen, mark) = match choice {
                 Choice::All => (None, Mark::Open),
@@ -131,13 +142,21 @@ impl Reduced {
                 Choice::Alone => (None, Mark::Held),
                 Choice::Nobody => (Some(Vec::new()), Mark::Left),
             };
-            self.waits |= choice == Choice::Some;
+            waits |= choice == Choice::Some;
             self.marks[state.index()] = mark;
             match &chosen {
                 None => jobs.extend(Threads::all(explorer.system.threads()).map(|thread| (state, thread))),
                 Some(chosen) => jobs.extend(chosen.iter().map(|&thread| (state, thread))),
             }
             self.explored.set(state.index(), chosen);
+        }
+        self.waits |= waits;
+        if asks {
+            self.asked = (self.asked.0 + states.len(), self.asked.1 | waits);
+        }
+        if self.asked.0 >= WINDOW {
+            let (_, waits) = std::mem::take(&mut self.asked);
+            self.paused = if waits { 0 } else { PAUSE };
         }
         jobs
     }

@@ -59,6 +59,11 @@ impl Results {
 }
 
 impl Cache {
+    /// One that remembers nothing, for those who ask once.
+    pub(crate) fn off() -> Self {
+        Self { paused: u32::MAX, ..Self::default() }
+    }
+
     /// What was seen, if it is remembered.
     #[inline]
     pub(crate) fn get(&mut self, key: Key) -> Option<Results> {

@@ -105,7 +105,7 @@ impl Programs {
     pub(super) fn persistent(
         &self,
         row: &[u32],
-        mover: ThreadId,
+        mover: Option<ThreadId>,
         news: &mut News,
         chosen: &mut Vec<ThreadId>,
     ) -> Choice {
@@ -120,6 +120,7 @@ impl Programs {
         if heads().any(|(_, head)| self.code.is_uninterrupted(head)) {
             return Choice::Alone;
         }
+        let Some(mover) = mover else { return Choice::All };
         let mut enabled: Vec<Option<bool>> = vec![None; row.len() - 1];
         let mut next = Vec::new();
         let mut can_move = |thread: ThreadId| {

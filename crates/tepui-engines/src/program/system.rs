@@ -146,7 +146,7 @@ impl Programs {
     pub fn is_at_rest(&self) -> bool {
         let mut moves = false;
         Threads::of(&self.initial).for_each(|thread| {
-            moves |= self.expand(thread, &self.initial, &mut Vec::new(), &mut News::default(), &mut |_, _| {});
+            moves |= self.expand(thread, &self.initial, &mut Vec::new(), &mut News::of_one_question(), &mut |_, _| {});
         });
         !moves
     }
@@ -357,7 +357,7 @@ impl Programs {
                     found(row);
                 }
             };
-            self.take(top, (row, thread), &mut Vec::new(), &mut News::default(), known);
+            self.take(top, (row, thread), &mut Vec::new(), &mut News::of_one_question(), known);
         }
     }
 
@@ -416,7 +416,7 @@ impl System for Programs {
         next: &mut Vec<u32>,
         found: &mut impl FnMut(&[u32], ThreadId),
     ) -> bool {
-        let mut news = News::default();
+        let mut news = News::of_one_question();
         let mut canonical = Vec::new();
         self.expand(thread, row, next, &mut news, &mut |row, place| {
             if !News::is_new(row) {
@@ -487,7 +487,7 @@ impl System for Programs {
         self.touching.is_some()
     }
 
-    fn choose(&self, row: &[u32], mover: ThreadId, news: &mut News, chosen: &mut Vec<ThreadId>) -> Choice {
+    fn choose(&self, row: &[u32], mover: Option<ThreadId>, news: &mut News, chosen: &mut Vec<ThreadId>) -> Choice {
         self.persistent(row, mover, news, chosen)
     }
 
@@ -498,7 +498,7 @@ impl System for Programs {
     fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
         let (_, top, _) = self.split(row, thread);
         !top.is_bottom() && self.may_return(Head(self.tables.frame(top)[0]))
-            || self.expand(thread, row, &mut Vec::new(), &mut News::default(), &mut |_, _| {})
+            || self.expand(thread, row, &mut Vec::new(), &mut News::of_one_question(), &mut |_, _| {})
     }
 
     fn complete(&self, row: &[u32], chosen: &mut Vec<ThreadId>) {

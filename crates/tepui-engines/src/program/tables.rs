@@ -44,6 +44,13 @@ pub struct News {
     numbers: Numbers,
 }
 
+impl News {
+    /// News of a single question: nothing is remembered for the next one.
+    pub(super) fn of_one_question() -> Self {
+        Self { cache: Cache::off(), ..Self::default() }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Numbers {
     shared: Vec<SharedId>,
