@@ -165,14 +165,13 @@ fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
     if lists.into_iter().any(|list| !list.is_sorted()) {
         return Err("variables that are kept are not in ascending order".to_owned());
     }
-    let fits =
-        |(variable, value): (&Variable, Value)| value.known().is_none_or(|code| code < program.values(variable.kind));
+    let fits = |(own, value): (&Variable, Value)| value.known().is_none_or(|code| code < program.values(own.kind));
     let have = |variables: &[Variable], values: &[Value]| {
         variables.len() == values.len() && variables.iter().zip(values.iter().copied()).all(fits)
     };
     let are = |state: Row| program.shared.iter().zip(state.into_iter().map(Value::of)).all(fits);
-    let few = shared.len() < NOWHERE as usize;
-    if shared.width() != program.shared.len() || !shared.iter().all(are) || !shared.ascends() || !few {
+    let are = shared.iter().all(are) && shared.ascends() && shared.len() < NOWHERE as usize;
+    if shared.width() != program.shared.len() || !are {
         return Err("the shared states do not have a value for each variable, in ascending order".to_owned());
     }
     let is_frame = |frame: &Frame| {

@@ -47,6 +47,7 @@ const ROWS: &[Row] = &[
     ("label-then-limit", "--label L2", 1, &["L2"]),
     ("label-and-deadlock", "--label L2 --deadlock", 1, &["L2"]),
     ("one-value-for-all", "--deadlock", 0, &["deadlock-freedom"]),
+    ("unread-argument", "--label L5 --property L5", 0, &["L5"]),
     ("init19", "", 0, &[]),
     ("lateinit19", "", 0, &[]),
     ("late19", "", 0, &[]),

@@ -300,6 +300,7 @@ impl<'p> Runner<'p> {
         let choices = variables.map(|(number, (variable, given))| {
             let slot = Slot::Local(number);
             match (given, variable.init) {
+                (Some(values), _) if values.is_empty() => Few::new(),
                 (Some(values), _) => keep.stored(procedure, position, slot, values),
                 (None, Some(init)) => keep.stored(procedure, position, slot, &[init]),
                 (None, None) => smallvec![keep.unset(procedure, position, slot)],
