@@ -158,7 +158,7 @@ impl Program {
         &self.properties
     }
 
-    /// The names of all labels.
+    /// The names of all labels, but for those in loops that have no round.
     pub fn labels(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         self.procedures.iter().for_each(|procedure| collect(&procedure.body, &mut found));
@@ -170,6 +170,8 @@ fn collect(block: &Block, found: &mut BTreeSet<String>) {
     found.extend(block.last.iter().cloned());
     for statement in &block.statements {
         found.extend(statement.labels.iter().cloned());
-        statement.step.blocks().iter().for_each(|inner| collect(inner, found));
+        if !matches!(&statement.step, Step::For(_, values, _) if values.is_empty()) {
+            statement.step.blocks().iter().for_each(|inner| collect(inner, found));
+        }
     }
 }

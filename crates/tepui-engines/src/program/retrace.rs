@@ -205,6 +205,7 @@ impl<'r, 'p> Follower<'r, 'p> {
     /// step has changed besides: they were started or woken.
     pub(super) fn follow(&mut self, actor: usize, others: &[usize], after: Situation) -> Result<(), Lost> {
         let mut count = self.now.first().map_or(0, |&node| self.nodes[node].state.threads.len());
+        let woken: Vec<_> = others.iter().filter_map(|&other| self.threads[other]).collect();
         for &other in others {
             // It stands where it was put, for the engine some steps further on.
             self.arrived[other] = false;
@@ -215,7 +216,7 @@ impl<'r, 'p> Follower<'r, 'p> {
         }
         self.arrived[actor] = true;
         self.last = after;
-        self.arrive(actor)?;
+        self.arrive(actor, woken)?;
         for thread in 0..self.threads.len() {
             if self.creates && self.last.threads[thread].as_ref().is_some_and(Vec::is_empty) {
                 self.threads[thread] = None;
@@ -224,11 +225,11 @@ impl<'r, 'p> Follower<'r, 'p> {
         Ok(())
     }
 
-    /// Lets a thread go on until the state means what the engine says.
-    fn arrive(&mut self, actor: usize) -> Result<(), Lost> {
+    /// Lets a thread go on until the state means what the engine says, and those that it wakes are awake.
+    fn arrive(&mut self, actor: usize, woken: Vec<usize>) -> Result<(), Lost> {
         let height = self.last.threads[actor].as_ref().map_or(0, Vec::len);
         let actor = self.threads[actor].ok_or("a thread moves that is not there")?;
-        let goal = Goal::new(&self.threads, &self.arrived, &self.last).of(actor);
+        let goal = Goal::new(&self.threads, &self.arrived, &self.last).of(actor, woken);
         let mut level = std::mem::take(&mut self.now);
         let frames = |node: &Node| node.state.threads.get(actor).map_or(0, Vec::len);
         let highest = level.iter().map(|&node| frames(&self.nodes[node])).max().unwrap_or(0).max(height);
@@ -263,7 +264,7 @@ impl<'r, 'p> Follower<'r, 'p> {
             }
             let before = self.now.clone();
             self.arrived[thread] = true;
-            match self.arrive(thread) {
+            match self.arrive(thread, Vec::new()) {
                 Err(Lost::Refused(_)) => (self.now, self.arrived[thread]) = (before, false),
                 other => other?,
             }

@@ -241,13 +241,24 @@ impl Resolver<'_, '_> {
                 targets.extend(labelled.map(|(position, _)| Target { label: label.clone(), procedure, position }));
             }
             if targets.is_empty() && readable {
-                let labels = self.program.procedures.iter().flat_map(|procedure| &procedure.statements);
-                let known = labels.flat_map(|statement| &statement.labels).map(String::as_str);
-                let hint = suggestion(label, known, self.sink.is_full(Severity::Error));
-                self.error_with_hint(&(0..0), &format!("no label is called {}", quote(label)), "in this program", hint);
+                let (message, hint) = self.missing(label);
+                self.error_with_hint(&(0..0), &message, "in this program", hint);
             }
             self.program.unreachable.extend(targets);
         }
+    }
+
+    /// Why a label has no place in the program, and what may help.
+    fn missing(&self, label: &str) -> (String, Option<String>) {
+        let has = |statement: &syntax::Statement| statement.labels.iter().any(|name| name.text == label);
+        if self.module.procedures.iter().any(|procedure| syntax::any(&procedure.body, &has)) {
+            let message = format!("the label {} stands only in a loop that does nothing", quote(label));
+            return (message, Some("no statement is left that it could lead to".to_owned()));
+        }
+        let statements = self.program.procedures.iter().flat_map(|procedure| &procedure.statements);
+        let known = statements.flat_map(|statement| &statement.labels).map(String::as_str);
+        let hint = suggestion(label, known, self.sink.is_full(Severity::Error));
+        (format!("no label is called {}", quote(label)), hint)
     }
 }
 

@@ -100,6 +100,11 @@ pub(super) struct Statement {
     pub(super) action: Action,
 }
 
+/// Whether something holds of a statement of a block or of the blocks in it.
+pub(super) fn any(block: &[Statement], wanted: &dyn Fn(&Statement) -> bool) -> bool {
+    block.iter().any(|statement| wanted(statement) || statement.action.blocks().iter().any(|inner| any(inner, wanted)))
+}
+
 #[derive(Debug)]
 pub(super) enum Action {
     Skip,
@@ -142,6 +147,16 @@ pub(super) enum Action {
     /// Wakes one thread that sleeps on a condition, or all of them.
     Wake(Path, bool),
     Dead(Vec<Path>),
+}
+
+impl Action {
+    fn blocks(&self) -> [&[Statement]; 2] {
+        match self {
+            Self::If(_, then, otherwise) => [then, otherwise],
+            Self::While(_, body) | Self::For(_, _, body) | Self::Atomic(body) => [body, &[]],
+            _ => [&[], &[]],
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

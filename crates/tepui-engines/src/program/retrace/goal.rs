@@ -37,6 +37,8 @@ pub(super) struct Goal {
     started: usize,
     /// Who has just moved: if the engine says that its assertion failed, it must be able to. Of others that has been seen.
     actor: Option<usize>,
+    /// Whom it has woken.
+    woken: Vec<usize>,
 }
 
 impl Goal {
@@ -47,12 +49,12 @@ impl Goal {
         let choices = known.iter().any(|(.., frames)| frames.is_none());
         let known = known.into_iter().filter(|(thread, ..)| arrived[*thread]);
         let threads = known.map(|(_, number, frames)| (number, frames)).collect();
-        Self { shared: situation.shared.clone(), threads, choices, started, actor: None }
+        Self { shared: situation.shared.clone(), threads, choices, started, actor: None, woken: Vec::new() }
     }
 
-    /// The same, after a thread of the program has moved.
-    pub(super) fn of(self, actor: usize) -> Self {
-        Self { actor: Some(actor), ..self }
+    /// The same, after a thread of the program has moved and woken others.
+    pub(super) fn of(self, actor: usize, woken: Vec<usize>) -> Self {
+        Self { actor: Some(actor), woken, ..self }
     }
 
     /// Whether values of local variables are still to be chosen.
@@ -63,6 +65,7 @@ impl Goal {
     pub(super) fn is_met(&self, runner: &Runner<'_>, state: &State) -> bool {
         agree(&self.shared, &state.shared)
             && state.threads.len() >= self.started
+            && self.woken.iter().all(|&thread| !is_asleep(state, thread))
             && self.threads.iter().all(|(thread, frames)| match (state.threads.get(*thread), frames) {
                 (Some(_), None) => true,
                 (Some(found), Some(frames)) => {
@@ -76,6 +79,11 @@ impl Goal {
                 (None, _) => false,
             })
     }
+}
+
+fn is_asleep(state: &State, thread: usize) -> bool {
+    let top = state.threads.get(thread).and_then(|frames| frames.last());
+    top.is_some_and(|frame| matches!(frame.stage, Stage::Asleep(_)))
 }
 
 /// Whether `main` stands where it does at the start.

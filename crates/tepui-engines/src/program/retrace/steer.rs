@@ -228,7 +228,10 @@ fn matches(open: &State, state: &State) -> bool {
         })
 }
 
-/// Whether values are like those that are open: one that the model has not read yet may be any.
+/// Whether values are like those that are open. One that the model has not read yet may be any, and
+/// one that the program has not read yet may still become what the model took it for: with forgotten
+/// values the model may read a variable earlier than the program does.
 fn fit(open: &[Value], values: &[Value]) -> bool {
-    open.iter().zip(values).all(|(open, value)| *open == Value::Unset || agree(&[*open], &[*value]))
+    let unread = |open: &Value, value: &Value| [open, value].contains(&&Value::Unset);
+    open.iter().zip(values).all(|(open, value)| unread(open, value) || agree(&[*open], &[*value]))
 }

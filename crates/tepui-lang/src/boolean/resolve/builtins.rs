@@ -262,22 +262,16 @@ impl Resolver<'_, '_> {
 
 /// Whether a block has an `arrive` somewhere.
 fn arrives(block: &[syntax::Statement]) -> bool {
-    block.iter().any(|statement| match &statement.action {
-        syntax::Action::Call { procedure, .. } => procedure.text == "arrive",
-        syntax::Action::If(_, then, otherwise) => arrives(then) || arrives(otherwise),
-        syntax::Action::While(_, body) | syntax::Action::For(_, _, body) | syntax::Action::Atomic(body) => {
-            arrives(body)
-        }
-        _ => false,
-    })
+    syntax::any(
+        block,
+        &|statement| matches!(&statement.action, syntax::Action::Call { procedure, .. } if procedure.text == "arrive"),
+    )
 }
 
 /// Whether a loop in a block has a variable of that name.
 fn mentions_loop(block: &[syntax::Statement], name: &str) -> bool {
-    block.iter().any(|statement| match &statement.action {
-        syntax::Action::For(variable, _, body) => variable.text == name || mentions_loop(body, name),
-        syntax::Action::If(_, then, otherwise) => mentions_loop(then, name) || mentions_loop(otherwise, name),
-        syntax::Action::While(_, body) | syntax::Action::Atomic(body) => mentions_loop(body, name),
-        _ => false,
-    })
+    syntax::any(
+        block,
+        &|statement| matches!(&statement.action, syntax::Action::For(variable, ..) if variable.text == name),
+    )
 }
