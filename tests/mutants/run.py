@@ -40,7 +40,7 @@ MUTANTS = [
     ("pass-a-shared-read", PROGRAM + "local_steps.rs", "        Action::If(condition, ..) | Action::While(condition, _) | Action::Assert(condition) => local(condition),", "        Action::If(..) | Action::While(..) => true,\n        Action::Assert(condition) => local(condition),"),
     ("pass-a-shared-write", PROGRAM + "local_steps.rs", "constraint: None } => targets.iter().all(is_own) && values.iter().all(local),", "constraint: None } => { let _ = targets; values.iter().all(local) }"),
     ("pass-assume", PROGRAM + "local_steps.rs", "        Action::Skip | Action::Goto(_) => true,", "        Action::Skip | Action::Goto(_) | Action::Assume(_) => true,"),
-    ("pass-the-entry-of-a-block", PROGRAM + "local_steps.rs", " || watched || alone && at != position {", " || watched {"),
+    ("pass-the-entry-of-a-block", PROGRAM + "local_steps.rs", " || watched || unseen.is_some() && at != position {", " || watched {"),
     ("pass-a-local-loop", PROGRAM + "local_steps.rs", "                rests[position] |= !left[position];", "                let _ = &left;"),
     ("pass-what-returns-come-back-to", PROGRAM + "local_steps.rs", "                rests[flow.next[position]] |= !always && !inside", "                rests[flow.next[position]] |= false && !always && !inside"),
     ("pass-a-failing-assertion", PROGRAM + "local_steps.rs", "            Action::Assert(_) => Passed::UnlessFails,", "            Action::Assert(_) => Passed::Always,"),
@@ -73,7 +73,7 @@ MUTANTS = [
     ("a-blocked-section-is-no-deadlock", TABLE + "pairs.rs", "        let mode = if held { Mode::Stuck } else { self.probed(count + 1) };", "        let mode = if held { Mode::Probing(0) } else { self.probed(count + 1) };"),
     ("deadlock-for-each-thread-apart", PROGRAM + "violations.rs", "        settle(&open, &mut shared.to_vec()", "        settle(&[], &mut shared.to_vec()"),
     # The way back to the source.
-    ("rows-are-dropped", "crates/tepui/src/kinds/program/certify.rs", "        translated.sort_unstable();\n        translated.dedup();\n        let mut views", "        translated.sort_unstable();\n        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let mut views"),
+    ("rows-are-dropped", "crates/tepui/src/kinds/program/certify.rs", "        translated.dedup();\n        let views = Rows::of(lemma", "        translated.dedup();\n        translated.truncate(translated.len().saturating_sub(1).max(1));\n        let views = Rows::of(lemma"),
     ("below-is-dropped", "crates/tepui/src/kinds/program/certify.rs", "        lower.extend(rest.map(|rest| (word, rest, symbols)));", "        lower.extend(rest.filter(|_| symbols.len() > 1).map(|rest| (word, rest, symbols)));"),
     ("different-kinds-are-alike", TABLE + "model.rs", "        self.tell_kinds_apart(&mut symbols);", "        let _ = Self::tell_kinds_apart;"),
     ("a-chain-of-blocks-is-cut", PROGRAM + "local_steps.rs", "        let Some(&first) = block.first() else { return false };\n        at = first;", "        let Some(&first) = block.first() else { return false };\n        at = first;\n        return at == position;"),
