@@ -138,6 +138,9 @@ fn rejected_of(loaded: &Loaded, refusal: &Refusal, option: &str) -> Result<Judge
         Refusal::Rejected(rejected) if rejected.place == "kind" => {
             Some(format!("  next: make a new one with `tepui verify {} {option} FILE`\n", loaded.again))
         }
+        Refusal::Rejected(rejected) if rejected.place.starts_with("property ") => {
+            Some("  next: --property NAME judges the property that it was made for\n".to_owned())
+        }
         _ => None,
     };
     rejected(&refusal.to_string()).map(|(says, exit)| (says + &next.unwrap_or_default(), exit))

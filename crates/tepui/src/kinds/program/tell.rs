@@ -1,6 +1,6 @@
 //! Executions of programs, in the terms of their source.
 
-use tepui_core::story::{Mark, Move, Situation, Step as Told, Story, Unit, Values};
+use tepui_core::story::{Mark, Message, Move, Situation, Step as Told, Story, Unit, Values};
 use tepui_core::text::cut;
 use tepui_lang::boolean::print_head;
 use tepui_lang::source::Source;
@@ -14,7 +14,8 @@ pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(
     let teller = Teller { program, source, names: names(program, start, steps), runner: Runner::new(program) };
     // What nobody reads may have any value.
     let shared = program.shared.iter().zip(&start.shared).filter(|(_, value)| **value != Value::Unset);
-    let values = shared.map(|(variable, &value)| teller.valued(variable, value)).collect();
+    let values = shared.map(|(variable, &value)| teller.valued(variable, value));
+    let values = values.chain((0..start.threads.len()).flat_map(|thread| teller.arguments(thread, start))).collect();
     let mut before = start;
     // Where the procedures that a thread is in have called the next one.
     let mut calls: Vec<Vec<usize>> = Vec::new();
@@ -54,6 +55,14 @@ fn names(program: &Program, start: &State, steps: &[(usize, Step)]) -> Vec<Strin
     plain.iter().enumerate().map(name).collect()
 }
 
+/// Whom a thread has woken.
+fn woken(from: usize, before: &State, after: &State) -> Vec<Message> {
+    let sleeps = |thread: &Vec<Frame>| thread.last().is_some_and(|top| matches!(top.stage, Stage::Asleep(_)));
+    let both = before.threads.iter().zip(&after.threads).enumerate();
+    let woken = both.filter(|(to, (before, after))| *to != from && sleeps(before) && !sleeps(after));
+    woken.map(|(to, _)| Message { from, to, text: "wake up".to_owned() }).collect()
+}
+
 struct Teller<'a> {
     program: &'a Program,
     source: &'a Source,
@@ -89,6 +98,7 @@ impl Teller<'_> {
             stack: frames.iter().zip(places).map(|(frame, position)| self.frame(frame, position)).collect(),
             branch: frames.last().and_then(|frame| self.branch(step.at, frame)),
             marks: step.failed.map(violates).into_iter().chain(idle).collect(),
+            messages: woken(thread, before, &step.after),
             ..Told::new(vec![own], Situation::Values(changed))
         }
     }
@@ -145,6 +155,8 @@ impl Teller<'_> {
                 changed.push(self.valued(variable, after.shared[number]));
             }
         }
+        let started = before.threads.len()..after.threads.len();
+        changed.extend(started.flat_map(|thread| self.arguments(thread, after)));
         let (old, new) = (&before.threads[thread], &after.threads[thread]);
         let Some(frame) = new.last() else { return changed };
         let procedure = &self.program.procedures[frame.procedure];
@@ -157,6 +169,16 @@ impl Teller<'_> {
             }
         }
         changed
+    }
+
+    /// What a thread was started with, where somebody reads it.
+    fn arguments(&self, thread: usize, state: &State) -> Values {
+        let Some(frame) = state.threads[thread].first() else { return Vec::new() };
+        let procedure = &self.program.procedures[frame.procedure];
+        let parameters = procedure.locals.iter().zip(&frame.locals).take(procedure.parameters);
+        let known = parameters.filter(|(_, value)| value.known().is_some());
+        let named = |(name, value)| (format!("{}.{name}", self.names[thread]), value);
+        known.map(|(variable, &value)| named(self.valued(variable, value))).collect()
     }
 
     /// Where threads stand that have not ended.
