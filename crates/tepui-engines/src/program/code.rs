@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tepui_model::program::flow::Flow;
-use tepui_model::program::{Procedure, Program, Slot, Variable};
+use tepui_model::program::{Action, Procedure, Program, Slot, Variable};
 
 use super::compiler::Compiler;
 use super::layout::{Head, Layout, Stage};
@@ -139,8 +139,8 @@ pub enum Op {
         /// How many.
         count: u32,
     },
-    /// Starts a thread at a position, with a copy of the local variables.
-    StartAt(usize),
+    /// Starts a thread at a position, with a copy of the local variables; those that both read must have values.
+    StartAt(usize, Vec<Term>),
     /// Ends the thread.
     EndThread,
     /// Makes a lock 0, if there is one, and sleeps on a condition.
@@ -167,15 +167,16 @@ impl Op {
                 targets.chain(stores.iter().map(|store| &store.value)).chain(constraint).collect()
             }
             Self::Assume(condition) | Self::Assert(condition) | Self::Branch(condition, ..) => vec![condition],
-            Self::Call { arguments: terms, .. } | Self::Return(terms) | Self::Start { arguments: terms, .. } => {
-                terms.iter().collect()
-            }
+            Self::Call { arguments: terms, .. }
+            | Self::Return(terms)
+            | Self::Start { arguments: terms, .. }
+            | Self::StartAt(_, terms) => terms.iter().collect(),
             Self::Take(target, _) => target.terms().collect(),
             Self::Sleep(condition, lock) => {
                 condition.indices.iter().map(|index| &index.value).chain(lock.iter().flat_map(Target::terms)).collect()
             }
             Self::Wake(condition, _) => condition.indices.iter().map(|index| &index.value).collect(),
-            Self::Goto(_) | Self::Skip | Self::Insist(_) | Self::StartAt(_) => Vec::new(),
+            Self::Goto(_) | Self::Skip | Self::Insist(_) => Vec::new(),
             Self::Loop(..) | Self::Next(..) | Self::EndThread => Vec::new(),
         }
     }
@@ -241,13 +242,14 @@ impl Code {
             shared,
             procedures: Vec::new(),
         };
-        code.procedures =
-            (0..).zip(&flows).map(|(number, flow)| code.procedure(number, flow)).collect::<Result<_, _>>()?;
+        let runs = procedures_that_run(&code.program);
+        let procedure = |(number, flow)| code.procedure(number, flow, runs[number]);
+        code.procedures = (0..).zip(&flows).map(procedure).collect::<Result<_, _>>()?;
         code.allow_passing(&flows, face);
         Ok(code)
     }
 
-    fn procedure(&self, number: usize, flow: &Flow) -> Result<ProcedureCode, Unsupported> {
+    fn procedure(&self, number: usize, flow: &Flow, runs: bool) -> Result<ProcedureCode, Unsupported> {
         let procedure = &self.program.procedures[number];
         let (kept, during) = (&self.kept.at[number], &self.kept.during[number]);
         let entry = procedure.body.first().copied().unwrap_or(procedure.statements.len());
@@ -272,7 +274,11 @@ impl Code {
             let at = compiler.first_of(position);
             let next = flow.next.get(at).copied().unwrap_or(end);
             let compiler = Compiler { position, ..compiler };
-            let (action, chooses) = compiler.op(at, next)?;
+            let (action, chooses) = match compiler.op(at, next) {
+                // Nobody executes it.
+                Err(_) if !runs => (Op::EndThread, false),
+                other => other?,
+            };
             let mut opens = Vec::new();
             action.opens(&mut opens);
             let mut decisive = opens.clone();
@@ -292,7 +298,7 @@ impl Code {
                 next,
                 chooses,
                 plain: !chooses && !self.enforces_around(procedure, &action),
-                alone: !matches!(action, Op::Start { .. } | Op::StartAt(_) | Op::Wake(..)),
+                alone: !matches!(action, Op::Start { .. } | Op::StartAt(..) | Op::Wake(..)),
                 chooses_at_return: action.chooses_at_return(),
                 doubtful: at < end && self.program.is_doubtful(number, at),
                 opens,
@@ -397,6 +403,21 @@ impl Code {
     pub fn is_uninterrupted(&self, head: Head) -> bool {
         head.is_under() || head.insists() || self.instruction(head).inside
     }
+}
+
+/// The procedures that `main` calls or starts, by whatever detours.
+fn procedures_that_run(program: &Program) -> Vec<bool> {
+    let mut runs = vec![false; program.procedures.len()];
+    let mut open = vec![program.main];
+    while let Some(number) = open.pop() {
+        if !std::mem::replace(&mut runs[number], true) {
+            open.extend(program.procedures[number].statements.iter().filter_map(|statement| match statement.action {
+                Action::Call { procedure, .. } | Action::Start { procedure, .. } => Some(procedure),
+                _ => None,
+            }));
+        }
+    }
+    runs
 }
 
 /// Says which variables take so many bits.

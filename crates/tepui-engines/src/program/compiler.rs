@@ -75,7 +75,12 @@ impl Compiler<'_> {
                 let arguments = self.arguments(position, *procedure, arguments);
                 Op::Start { procedure: *procedure, arguments, count: *count }
             }
-            Action::StartAt(to) => Op::StartAt(*to),
+            Action::StartAt(to) => {
+                let kept = &self.code.kept.at[self.number];
+                let both =
+                    (0..self.procedure.locals.len()).filter(|&own| kept[*to].contains(own) && kept[next].contains(own));
+                Op::StartAt(*to, both.map(|own| Term::Read(self.variable(Slot::Local(own)))).collect())
+            }
             Action::EndThread => Op::EndThread,
             Action::Sleep => Op::Sleep(Condition::default(), None),
             Action::SleepOn(condition, lock) => Op::Sleep(self.condition(condition), self.target(lock)),

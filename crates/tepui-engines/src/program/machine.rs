@@ -460,7 +460,8 @@ impl Code {
                 machine.set_head(head.at(next));
                 return Outcome::Starts(*count);
             }
-            Op::StartAt(to) => {
+            Op::StartAt(to, copied) => {
+                machine.evaluate(copied.iter());
                 machine.started.clone_from(&machine.frame);
                 machine.started[0] = head.at(*to).root(true).under(false).insisting(false).0;
                 self.tidy(&mut machine.started);

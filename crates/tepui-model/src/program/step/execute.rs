@@ -118,7 +118,15 @@ impl Step<'_, '_> {
                 found(self.shared.to_vec(), Effect::Fail(failure));
             }
         };
+        let branch = |condition: &Expression, yes: usize, no: usize, found: &mut Tell<'_>| {
+            let (holds, fails, outside) = self.may(condition)?;
+            go(holds, yes, found);
+            go(fails, no, found);
+            fail(outside, Failure::Index, found);
+            Ok(())
+        };
         let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
+        let shared = || self.shared.to_vec();
         match action {
             Action::Skip => go(true, next, found),
             Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to, found)),
@@ -133,18 +141,8 @@ impl Step<'_, '_> {
                 fail(fails, Failure::Assertion, found);
                 fail(outside, Failure::Index, found);
             }
-            Action::If(condition, then, otherwise) => {
-                let (holds, fails, outside) = self.may(condition)?;
-                go(holds, first(then, next), found);
-                go(fails, first(otherwise, next), found);
-                fail(outside, Failure::Index, found);
-            }
-            Action::While(condition, body) => {
-                let (holds, fails, outside) = self.may(condition)?;
-                go(holds, first(body, position), found);
-                go(fails, next, found);
-                fail(outside, Failure::Index, found);
-            }
+            Action::If(condition, then, other) => branch(condition, first(then, next), first(other, next), found)?,
+            Action::While(condition, body) => branch(condition, first(body, position), next, found)?,
             Action::Atomic(_) => go(true, next, found), // It is empty: the first statement of another one stands for it.
             Action::For(variable, body) => self.loops(*variable, 0, first(body, next), found)?,
             Action::Next(variable, body) => self.next_round(*variable, *body, next, found)?,
@@ -152,10 +150,8 @@ impl Step<'_, '_> {
                 self.assign(position, (targets, values, constraint.as_ref()), next, found)?;
             }
             Action::Dead(slots) => {
-                let any = |slot: &Slot| Values {
-                    numbers: runner.every(runner.program.variable(procedure, *slot).kind),
-                    outside: false,
-                };
+                let kind = |slot: &Slot| runner.program.variable(procedure, *slot).kind;
+                let any = |slot: &Slot| Values { numbers: runner.every(kind(slot)), outside: false };
                 let targets: Vec<_> = slots.iter().map(|&slot| Place::Variable(slot)).collect();
                 let values: Vec<_> = slots.iter().map(any).collect();
                 self.store((&targets, &values), None, next, &mut |stored| self.tell(stored, found))?;
@@ -168,7 +164,7 @@ impl Step<'_, '_> {
             Action::Acquire(place) => self.take(place, |number| number > 0, -1, next, found)?,
             Action::AtomicBegin | Action::AtomicEnd => {
                 let insists = *action == Action::AtomicBegin;
-                found(self.shared.to_vec(), Effect::Become(Frame { insists, ..self.at(next) }));
+                found(shared(), Effect::Become(Frame { insists, ..self.at(next) }));
             }
             Action::Call { targets, procedure: called, arguments } => {
                 let given = (*called, &arguments[..]);
@@ -188,13 +184,17 @@ impl Step<'_, '_> {
                 self.start(*started, &given, *count, next, found);
             }
             Action::StartAt(to) => {
+                // Both go on with the same values, so one that is still open is given now, if both keep it.
+                let wants = |at, slot| self.keep.wants(procedure, at, slot);
+                let open = (0..self.frame.locals.len()).filter(|&own| self.frame.locals[own] == Value::Unset);
+                if let Some(own) = open.map(Slot::Local).find(|&own| wants(*to, own) && wants(next, own)) {
+                    return Err(own);
+                }
                 let first = Frame { root: true, under: false, insists: false, ..self.at(*to) };
-                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started: vec![first] });
+                found(shared(), Effect::Start { next: self.at(next), started: vec![first] });
             }
-            Action::EndThread => found(self.shared.to_vec(), Effect::End),
-            Action::Sleep => {
-                found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Asleep(0), ..self.at(next) }));
-            }
+            Action::EndThread => found(shared(), Effect::End),
+            Action::Sleep => found(shared(), Effect::Become(Frame { stage: Stage::Asleep(0), ..self.at(next) })),
             Action::SleepOn(condition, lock) => {
                 let (conditions, outside) = runner.conditions(condition, &self.scope())?;
                 fail(outside, Failure::Index, found);
@@ -206,14 +206,12 @@ impl Step<'_, '_> {
                     })?;
                 }
             }
-            Action::Broadcast => {
-                found(self.shared.to_vec(), Effect::Wake(self.at(next), Woken { condition: 0, all: true }));
-            }
+            Action::Broadcast => found(shared(), Effect::Wake(self.at(next), Woken { condition: 0, all: true })),
             Action::Wake { condition, all } => {
                 let (conditions, outside) = runner.conditions(condition, &self.scope())?;
                 fail(outside, Failure::Index, found);
                 for condition in conditions {
-                    found(self.shared.to_vec(), Effect::Wake(self.at(next), Woken { condition, all: *all }));
+                    found(shared(), Effect::Wake(self.at(next), Woken { condition, all: *all }));
                 }
             }
         }
