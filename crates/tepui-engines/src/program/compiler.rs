@@ -38,7 +38,6 @@ impl Compiler<'_> {
             return Ok((Op::Return(Vec::new()), false));
         };
         let first = |block: &[usize], otherwise: usize| block.first().copied().unwrap_or(otherwise);
-        let terms = |expressions: &[Expression]| expressions.iter().map(|e| self.term(e)).collect::<Vec<_>>();
         let op = match &statement.action {
             Action::Skip | Action::Atomic(_) => Op::Skip, // An atomic block is empty here.
             Action::Goto(targets) => Op::Goto(targets.clone()),
@@ -70,7 +69,7 @@ impl Compiler<'_> {
                 procedure: *procedure,
                 arguments: self.arguments(position, *procedure, arguments),
             },
-            Action::Return(values) => Op::Return(terms(values)),
+            Action::Return(values) => Op::Return(self.results(position, values)),
             Action::Start { procedure, arguments, count } => {
                 let arguments = self.arguments(position, *procedure, arguments);
                 Op::Start { procedure: *procedure, arguments, count: *count }
@@ -174,6 +173,19 @@ impl Compiler<'_> {
         arguments.iter().enumerate().map(term).collect()
     }
 
+    /// The results, as far as they matter, or if something is in doubt.
+    fn results(&self, position: usize, values: &[Expression]) -> Vec<Term> {
+        let doubtful = self.code.program.is_doubtful(self.number, position);
+        let matters = self.code.kept.results[self.number].iter().map(|matters| *matters || doubtful);
+        let kinds = self.procedure.results.iter().map(|kind| kind.lowest());
+        // What is read is given a value, if it has none, whatever becomes of the result.
+        let term = |(value, (matters, lowest))| match matters || self.reads_kept(value) {
+            true => self.term(value),
+            false => Term::Value(lowest),
+        };
+        values.iter().zip(matters.zip(kinds)).map(term).collect()
+    }
+
     fn keeps(&self, procedure: usize, position: usize, slot: Slot) -> bool {
         match slot {
             Slot::Shared(number) => self.code.kept.shared.contains(number),
@@ -224,8 +236,18 @@ impl Compiler<'_> {
         }
     }
 
+    /// Whether an expression reads a variable whose value is kept.
+    fn reads_kept(&self, expression: &Expression) -> bool {
+        let mut found = false;
+        expression.slots(&mut |slot| found |= self.keeps(self.number, self.position, slot));
+        found
+    }
+
     pub(super) fn term(&self, expression: &Expression) -> Term {
         let two = |left: &Expression, right: &Expression| Box::new([self.term(left), self.term(right)]);
+        if let Some(number) = self.code.kept.folded(expression).filter(|_| !self.reads_kept(expression)) {
+            return Term::Value(number);
+        }
         match expression {
             Expression::Value(code, kind) => Term::Value(kind.lowest() + i64::from(*code)),
             Expression::Number(number) => Term::Value(*number),

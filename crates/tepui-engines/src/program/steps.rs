@@ -204,7 +204,27 @@ impl Code {
         &self,
         shared: &[u64],
         waiting: &[u64],
+        results: (&[i64], bool),
+        machine: &mut Machine,
+        found: &mut dyn FnMut(&mut Machine),
+    ) {
+        self.comes_back(shared, waiting, results, true, machine, found);
+    }
+
+    /// Whether a frame takes what is returned to it, even if it gets nowhere afterwards.
+    pub fn accepts(&self, shared: &[u64], waiting: &[u64], results: (&[i64], bool), machine: &mut Machine) -> bool {
+        let mut accepted = false;
+        self.comes_back(shared, waiting, results, false, machine, &mut |_| accepted = true);
+        accepted
+    }
+
+    /// What becomes of a frame when a procedure returns to it; if wanted, after steps that nobody sees.
+    fn comes_back(
+        &self,
+        shared: &[u64],
+        waiting: &[u64],
         (values, insists): (&[i64], bool),
+        runs_on: bool,
         machine: &mut Machine,
         found: &mut dyn FnMut(&mut Machine),
     ) {
@@ -212,7 +232,7 @@ impl Code {
         if head.stage() != Stage::Storing || !self.instruction(head).chooses_at_return {
             machine.load(shared, waiting);
             let outcome = self.resume(machine, values, insists);
-            return self.resumed(shared, outcome, machine, found);
+            return self.resumed(shared, outcome, runs_on, machine, found);
         }
         let outer = std::mem::take(&mut machine.choices);
         if let Some(variable) = self.needed_at_return(shared, waiting, values, machine) {
@@ -220,13 +240,13 @@ impl Code {
                 machine.load(shared, waiting);
                 machine.put(variable, value);
                 let (shared, waiting) = (machine.shared.clone(), machine.frame.clone());
-                self.returns(&shared, &waiting, (values, insists), machine, found);
+                self.comes_back(&shared, &waiting, (values, insists), runs_on, machine, found);
             }
         } else {
             loop {
                 machine.load(shared, waiting);
                 let outcome = self.resume(machine, values, insists);
-                self.resumed(shared, outcome, machine, found);
+                self.resumed(shared, outcome, runs_on, machine, found);
                 if !machine.choices.advance() || self.loses_patience(machine) {
                     break;
                 }
@@ -249,14 +269,21 @@ impl Code {
     }
 
     /// Goes on after results were stored.
-    fn resumed(&self, shared: &[u64], outcome: Outcome, machine: &mut Machine, found: &mut dyn FnMut(&mut Machine)) {
+    fn resumed(
+        &self,
+        shared: &[u64],
+        outcome: Outcome,
+        runs_on: bool,
+        machine: &mut Machine,
+        found: &mut dyn FnMut(&mut Machine),
+    ) {
         if outcome == Outcome::Fails {
             machine.shared.copy_from_slice(shared);
             self.forget(machine);
             return found(machine);
         }
         let outer = std::mem::take(&mut machine.choices);
-        self.enforced(machine, &mut |machine| self.run_on(machine, found));
+        self.enforced(machine, &mut |machine| if runs_on { self.run_on(machine, found) } else { found(machine) });
         machine.choices = outer;
     }
 

@@ -23,6 +23,9 @@ pub struct Kept {
     pub at: Vec<Vec<Variables>>,
     /// For each procedure and position of a call: while the call lasts.
     pub during: Vec<Vec<Variables>>,
+    /// For each procedure, whether its results matter.
+    pub results: Vec<Vec<bool>>,
+    constants: Constants,
 }
 
 /// A set of variables, by their numbers.
@@ -90,7 +93,9 @@ impl Kept {
         let each =
             |procedure: &Procedure| vec![Variables::first(procedure.locals.len()); procedure.statements.len() + 1];
         let at: Vec<_> = program.procedures.iter().map(each).collect();
-        Self { shared: Variables::first(program.shared.len()), during: at.clone(), at }
+        let results = program.procedures.iter().map(|procedure| vec![true; procedure.results.len()]).collect();
+        let constants = vec![None; program.shared.len()];
+        Self { shared: Variables::first(program.shared.len()), during: at.clone(), at, results, constants }
     }
 
     /// What matters; dead values, too, if they are to be kept.
@@ -119,7 +124,13 @@ impl Kept {
             }
             kept.at[number] = live.into_iter().map(|live| live.only(&matters)).collect();
         }
-        kept
+        kept.results = if keep_dead { kept.results } else { relevant.results };
+        Self { constants, ..kept }
+    }
+
+    /// The value of an expression, if it is always the same.
+    pub fn folded(&self, expression: &Expression) -> Option<i64> {
+        folded(expression, &self.constants)
     }
 }
 

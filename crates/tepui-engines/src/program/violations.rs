@@ -57,11 +57,7 @@ impl Programs {
         });
         enabled
             || returned.iter().any(|(shared, values, insists)| {
-                let mut accepted = below.is_none();
-                below.into_iter().for_each(|below| {
-                    self.code.returns(shared, below, (values, *insists), machine, &mut |_| accepted = true);
-                });
-                accepted
+                below.is_none_or(|below| self.code.accepts(shared, below, (values, *insists), machine))
             })
     }
 

@@ -222,11 +222,10 @@ impl Steps {
             self.code.ways(shared, &callee, machine, &mut |machine, _| {
                 returned.push((machine.shared.clone(), machine.values.clone(), machine.head().insists()));
             });
-            let accepted = returned.iter().any(|(shared, values, insists)| {
-                let mut accepted = false;
-                self.code.returns(shared, waiting, (values, *insists), machine, &mut |_| accepted = true);
-                accepted
-            });
+            let accepts = |(shared, values, insists): &(Vec<u64>, Vec<i64>, bool)| {
+                self.code.accepts(shared, waiting, (values, *insists), machine)
+            };
+            let accepted = returned.iter().any(accepts);
             if !accepted {
                 found.push(self.row(shared));
             }
