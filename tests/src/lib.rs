@@ -9,6 +9,7 @@ pub mod examples;
 pub mod facade;
 pub mod oracle;
 pub mod programs;
+pub mod queues;
 pub mod random;
 pub mod random_programs;
 pub mod rendezvous;

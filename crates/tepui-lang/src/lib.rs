@@ -7,6 +7,7 @@
 
 pub mod boolean;
 pub mod diagnostic;
+pub mod p;
 pub mod pushdown;
 pub mod rendezvous;
 pub mod source;

@@ -2,11 +2,13 @@
 //!
 //! A model says which states there are, which steps each thread may take, and what is forbidden. Nothing here parses,
 //! searches or touches a file. There is one module for each kind of model: [`pushdown`] systems whose threads share a
-//! variable, communicating ones whose threads meet in a [`rendezvous`], and [`program`]s with variables and procedures.
+//! variable, communicating ones whose threads meet in a [`rendezvous`], [`program`]s with variables and procedures, and
+//! machines with [`queue`]s.
 
 mod digest;
 pub mod program;
 pub mod pushdown;
+pub mod queue;
 pub mod rendezvous;
 
 pub use digest::Digest;

@@ -1,0 +1,12 @@
+//! The fingerprint of a program with queues.
+
+use super::Program;
+use crate::Digest;
+
+impl Program {
+    /// The fingerprint of what it means: names and lines do not enter it.
+    pub fn digest(&self) -> Digest {
+        let Self { rules, events, kinds, functions, main, specs, told: _ } = self;
+        Digest::of(format!("{:?}", (rules, events, kinds, functions, main, specs)).as_bytes())
+    }
+}

@@ -1,0 +1,268 @@
+//! What one machine does, whatever the others do.
+//!
+//! A step begins with an event, if the machine is about to take one, and ends just after the next `send` or `new`, or where
+//! the machine is about to take another event, or has halted. Its outcome depends on nothing but the machine's own state,
+//! the event, and what is chosen on the way.
+
+mod step;
+
+use std::collections::HashMap;
+
+use super::evaluate::Error;
+use super::{HALT, Handler, Instruction, NULL, Program, Value};
+use step::Run;
+
+/// The state of one machine, without its queue.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Local {
+    /// The states that it is in, the topmost last.
+    pub states: Vec<u32>,
+    /// The functions that it is in, the innermost last.
+    pub frames: Vec<Frame>,
+    /// What else is to be done before it takes an event; what comes first stands last.
+    pub agenda: Vec<Task>,
+    /// Its variables.
+    pub variables: Vec<Value>,
+    /// What specs have heard of and is not yet in the queue of its receiver.
+    pub pending: Option<(u32, Letter)>,
+    /// Whether it has halted.
+    pub halted: bool,
+}
+
+/// A function that is being executed.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Frame {
+    /// The function.
+    pub function: u32,
+    /// The next instruction.
+    pub at: u32,
+    /// What is in its slots.
+    pub slots: Vec<Value>,
+    /// The slot of the frame below that its result goes to.
+    pub into: Option<u32>,
+}
+
+/// Something to be done between two functions.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Task {
+    /// The exit function of the topmost state runs.
+    Exit,
+    /// The topmost state is left.
+    Leave,
+    /// A state is entered on top of the others.
+    Enter(u32),
+    /// The entry function of the topmost state runs.
+    Entry(Value),
+    /// A function runs.
+    Run(u32, Value),
+    /// An event is handled.
+    Handle(Letter),
+    /// There must be a state below the topmost one.
+    Below,
+}
+
+/// An event with its payload.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Letter {
+    /// The event.
+    pub event: u32,
+    /// The payload.
+    pub payload: Value,
+}
+
+/// What a machine is about to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waiting<'p> {
+    /// It has something to do.
+    Busy,
+    /// It takes an event that its states do not defer.
+    Idle,
+    /// It takes an event that one of these names.
+    Receive(&'p [(u32, usize)]),
+    /// It has halted.
+    Halted,
+}
+
+/// What is chosen on the way.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// The numbers that are chosen, each with how many there are and whether it is a fair choice.
+    made: Vec<(u32, u32, bool)>,
+    next: usize,
+}
+
+impl Choices {
+    /// These.
+    pub fn of(made: &[u32]) -> Self {
+        Self { made: made.iter().map(|&number| (number, u32::MAX, false)).collect(), next: 0 }
+    }
+
+    fn choose(&mut self, count: u32, fair: bool) -> Option<u32> {
+        if self.next == self.made.len() {
+            self.made.push((0, count, fair));
+        }
+        let (number, known, kind) = &mut self.made[self.next];
+        (*known, *kind) = (count, fair);
+        self.next += 1;
+        (*number < count).then_some(*number)
+    }
+
+    /// The numbers that were chosen.
+    pub fn made(&self) -> Vec<u32> {
+        self.made[..self.next].iter().map(|(number, ..)| *number).collect()
+    }
+
+    /// The next ones, if there are others.
+    pub fn advance(&mut self) -> bool {
+        self.made.truncate(self.next);
+        self.next = 0;
+        while let Some((number, count, _)) = self.made.last_mut() {
+            *number += 1;
+            if *number < *count {
+                return true;
+            }
+            self.made.pop();
+        }
+        false
+    }
+}
+
+/// What a step comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The machine afterwards.
+    pub local: Local,
+    /// What the specs are told on the way, one after the other.
+    pub told: Vec<Letter>,
+    /// What it says on the way.
+    pub says: Vec<String>,
+    /// How the step ends.
+    pub effect: Effect,
+}
+
+/// How a step ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// The machine is about to take an event, or has halted, or goes on with what specs have heard of.
+    Rests,
+    /// An event goes to a machine.
+    Sends(u32, Letter),
+    /// A machine of a kind is created, with an argument; its reference goes into a slot of the innermost function.
+    Creates(u32, Value, Option<u32>),
+    /// Something goes wrong.
+    Fails(Error, String),
+    /// Nobody looks at such executions.
+    Pruned,
+    /// Nothing new happens any more, but for a fair choice.
+    Repeats,
+    /// What happens depends on a forgotten value.
+    Forgotten,
+    /// It depends on a foreign function that may return anything: its number.
+    Foreign(usize),
+    /// It takes too long.
+    Endless,
+}
+
+/// The most instructions of a step.
+const MOST_INSTRUCTIONS: usize = 1_000_000;
+
+/// The most that is chosen from.
+pub const MOST_CHOICES: usize = 10_000;
+
+impl Local {
+    /// A machine of a kind that has just been created.
+    pub fn new(program: &Program, kind: usize, argument: Value) -> Self {
+        let kind = &program.kinds[kind];
+        let agenda = vec![Task::Entry(argument), Task::Enter(kind.start as u32)];
+        let variables = kind.variables.clone();
+        Self { states: Vec::new(), frames: Vec::new(), agenda, variables, pending: None, halted: false }
+    }
+
+    /// What it is about to do.
+    pub fn waiting<'p>(&self, program: &'p Program) -> Waiting<'p> {
+        match self.frames.last() {
+            _ if self.halted => Waiting::Halted,
+            _ if self.pending.is_some() => Waiting::Busy,
+            None if self.agenda.is_empty() => Waiting::Idle,
+            None => Waiting::Busy,
+            Some(frame) => match program.functions[frame.function as usize].code.get(frame.at as usize) {
+                Some(Instruction::Receive(cases, _)) => Waiting::Receive(cases),
+                _ => Waiting::Busy,
+            },
+        }
+    }
+}
+
+impl Program {
+    /// Whether a machine that is about to take an event may take this one from its queue.
+    pub fn may_take(&self, kind: usize, local: &Local, event: u32) -> bool {
+        match local.waiting(self) {
+            Waiting::Idle => {
+                // A state defers what it says, and takes what it handles, although a state below defers it.
+                let mut deferred = false;
+                for &state in &local.states {
+                    let state = &self.kinds[kind].states[state as usize];
+                    deferred = state.defers.contains(&event) || deferred && state.handler(event).is_none();
+                }
+                !deferred
+            }
+            Waiting::Receive(cases) => {
+                cases.iter().any(|(named, _)| *named == event) || self.rules.today && event == HALT
+            }
+            Waiting::Busy | Waiting::Halted => false,
+        }
+    }
+
+    /// Whether it may go on where there is nothing to take.
+    pub fn takes_null(&self, kind: usize, local: &Local) -> bool {
+        match local.waiting(self) {
+            Waiting::Idle => self.handling(kind, local, NULL).is_some(),
+            Waiting::Receive(cases) => cases.iter().any(|(named, _)| *named == NULL),
+            Waiting::Busy | Waiting::Halted => false,
+        }
+    }
+
+    /// What is done with an event without leaving a state.
+    fn handling(&self, kind: usize, local: &Local, event: u32) -> Option<Handler> {
+        let states = local.states.iter().rev().map(|&state| &self.kinds[kind].states[state as usize]);
+        for (depth, state) in states.enumerate() {
+            match state.handler(event) {
+                Some(handler @ (Handler::Do(_) | Handler::Ignore)) => return Some(handler),
+                Some(handler) if depth == 0 => return Some(handler),
+                Some(_) => return None,
+                None if state.defers.contains(&event) => return None,
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// Whether an attached spec hears of an event from machines of a kind.
+    pub fn is_heard(&self, kind: usize, event: u32) -> bool {
+        self.specs.iter().any(|spec| spec.observes.contains(&event) && spec.hears.contains(&kind))
+    }
+
+    /// What a machine does in a step. `this` is its reference, and `taken` what it takes, if it is about to take something.
+    pub fn step(
+        &self,
+        kind: usize,
+        this: u32,
+        local: &Local,
+        taken: Option<&Letter>,
+        choices: &mut Choices,
+    ) -> Outcome {
+        let mut run = Run {
+            program: self,
+            kind,
+            this,
+            local: local.clone(),
+            told: Vec::new(),
+            says: Vec::new(),
+            seen: HashMap::new(),
+            choices,
+        };
+        let effect = run.step(taken).unwrap_or_else(|effect| effect);
+        let Run { local, told, says, .. } = run;
+        Outcome { local, told, says, effect }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a program does: its machines, one at a time, and its specs.
+
+use super::evaluate::Error;
+use super::run::{Choices, Effect, Letter, Local, Waiting};
+use super::{Bound, NULL, Program, Temperature, Value};
+
+/// A machine with its queue.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Machine {
+    /// Its kind.
+    pub kind: u32,
+    /// What it is doing.
+    pub local: Local,
+    /// The events that have been sent to it and not been taken, the oldest first.
+    pub queue: Vec<Letter>,
+}
+
+/// A state of a program.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct State {
+    /// The machines in the order of their creation: a reference is an index.
+    pub machines: Vec<Machine>,
+    /// The specs that are attached, in their order.
+    pub specs: Vec<Local>,
+}
+
+/// What a machine does in a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The machine.
+    pub machine: usize,
+    /// What was chosen.
+    pub choices: Vec<u32>,
+    /// What it took.
+    pub taken: Option<Letter>,
+    /// What it says.
+    pub says: Vec<String>,
+    /// What specs were told.
+    pub told: Vec<Letter>,
+    /// Whom it sent something.
+    pub sent: Option<(u32, Letter)>,
+    /// What comes of it.
+    pub result: Happens,
+}
+
+/// What comes of a step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Happens {
+    /// Another state.
+    State(State),
+    /// An error.
+    Error(Violation),
+    /// Nothing: nobody looks at such executions.
+    Pruned,
+    /// A queue is as long as it may be in this exploration.
+    Refused,
+    /// It cannot be said what.
+    Unknown(Cannot),
+}
+
+/// Why it cannot be said what happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cannot {
+    /// A value was forgotten that it depends on.
+    Forgotten,
+    /// A foreign function, by its number, may return anything.
+    Foreign(usize),
+    /// The step takes too long.
+    Endless,
+}
+
+/// What is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// What sort of error it is.
+    pub error: Error,
+    /// What there is to say about it.
+    pub message: String,
+    /// The spec that noticed it, by its number among those that are attached.
+    pub spec: Option<usize>,
+}
+
+/// What a machine begins a step with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// It cannot move.
+    Stuck,
+    /// It goes on with what it is doing.
+    Nothing,
+    /// `null`: there is nothing else to take.
+    Null,
+    /// The letter at a place in its queue.
+    Letter(usize),
+}
+
+impl Program {
+    /// The first state: specs have entered their start states, and the first machine exists. Or a spec fails at once.
+    pub fn initial(&self) -> Result<State, Happens> {
+        let mut specs = Vec::new();
+        for (number, spec) in self.specs.iter().enumerate() {
+            let fresh = Local::new(self, spec.kind, Value::Null);
+            specs.push(self.spec_runs(number, &fresh, None)?);
+        }
+        let local = Local::new(self, self.main, Value::Null);
+        Ok(State { machines: vec![Machine { kind: self.main as u32, local, queue: Vec::new() }], specs })
+    }
+
+    /// A spec handles an event, or begins.
+    fn spec_runs(&self, number: usize, local: &Local, letter: Option<&Letter>) -> Result<Local, Happens> {
+        let spec = &self.specs[number];
+        let outcome = self.step(spec.kind, u32::MAX, local, letter, &mut Choices::default());
+        match outcome.effect {
+            Effect::Rests => Ok(outcome.local),
+            Effect::Fails(_, _) if spec.scenario => Ok(outcome.local),
+            Effect::Fails(error, message) => Err(Happens::Error(Violation { error, message, spec: Some(number) })),
+            other => Err(cannot(&other)),
+        }
+    }
+
+    /// What a machine begins a step with.
+    pub fn takes(&self, machine: &Machine) -> Takes {
+        let (kind, local) = (machine.kind as usize, &machine.local);
+        match local.waiting(self) {
+            Waiting::Halted => Takes::Stuck,
+            Waiting::Busy => Takes::Nothing,
+            Waiting::Idle | Waiting::Receive(_) => {
+                let first = machine.queue.iter().position(|letter| self.may_take(kind, local, letter.event));
+                match first {
+                    Some(place) => Takes::Letter(place),
+                    None if self.takes_null(kind, local) => Takes::Null,
+                    None => Takes::Stuck,
+                }
+            }
+        }
+    }
+
+    /// All that a machine can do in a state. Where its queue would become longer than `longest`, a send is refused.
+    pub fn steps(&self, state: &State, machine: usize, longest: usize) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut choices = Choices::default();
+        while let Some(step) = self.step_of(state, machine, longest, &mut choices) {
+            steps.push(step);
+            if !choices.advance() {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// What a machine does with given choices; nothing, if it cannot move.
+    pub fn step_of(&self, state: &State, machine: usize, longest: usize, choices: &mut Choices) -> Option<Step> {
+        let acting = &state.machines[machine];
+        let (place, taken) = match self.takes(acting) {
+            Takes::Stuck => return None,
+            Takes::Nothing => (None, None),
+            Takes::Null => (None, Some(Letter { event: NULL, payload: Value::Null })),
+            Takes::Letter(place) => (Some(place), Some(acting.queue[place].clone())),
+        };
+        let outcome = self.step(acting.kind as usize, machine as u32, &acting.local, taken.as_ref(), choices);
+        let mut after = state.clone();
+        if let Some(place) = place {
+            after.machines[machine].queue.remove(place);
+        }
+        after.machines[machine].local = outcome.local;
+        if after.machines[machine].local.halted {
+            after.machines[machine].queue.clear();
+        }
+        let sent = match &outcome.effect {
+            Effect::Sends(target, letter) => Some((*target, letter.clone())),
+            _ => None,
+        };
+        let result = self.happens(after, machine, &outcome.told, outcome.effect, longest);
+        let (choices, says, told) = (choices.made(), outcome.says, outcome.told);
+        Some(Step { machine, choices, taken, says, told, sent, result })
+    }
+
+    /// What comes of a step, after specs have heard of it.
+    fn happens(&self, mut after: State, machine: usize, told: &[Letter], effect: Effect, longest: usize) -> Happens {
+        let kind = after.machines[machine].kind as usize;
+        for letter in told {
+            for (number, spec) in self.specs.iter().enumerate() {
+                if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
+                    continue;
+                }
+                match self.spec_runs(number, &after.specs[number], Some(letter)) {
+                    Ok(local) => after.specs[number] = local,
+                    Err(happens) => return happens,
+                }
+            }
+        }
+        match effect {
+            Effect::Rests => Happens::State(after),
+            Effect::Sends(target, letter) => self.append(after, target as usize, letter, longest),
+            Effect::Creates(kind, argument, into) => {
+                let reference = Value::Machine(after.machines.len() as u32);
+                if let (Some(slot), Some(frame)) = (into, after.machines[machine].local.frames.last_mut()) {
+                    frame.slots[slot as usize] = reference;
+                }
+                let local = Local::new(self, kind as usize, argument);
+                after.machines.push(Machine { kind, local, queue: Vec::new() });
+                Happens::State(after)
+            }
+            Effect::Fails(error, message) => Happens::Error(Violation { error, message, spec: None }),
+            Effect::Pruned | Effect::Repeats => Happens::Pruned,
+            other => cannot(&other),
+        }
+    }
+
+    fn append(&self, mut after: State, target: usize, letter: Letter, longest: usize) -> Happens {
+        let Some(receiver) = after.machines.get_mut(target) else { return Happens::Unknown(Cannot::Forgotten) };
+        let kind = &self.kinds[receiver.kind as usize];
+        if kind.receives.as_ref().is_some_and(|receives| !receives.contains(&letter.event)) {
+            let message = format!("the receiver may not be sent {}", self.event_name(letter.event));
+            return Happens::Error(Violation { error: Error::Permission, message, spec: None });
+        }
+        if receiver.local.halted {
+            return Happens::State(after);
+        }
+        if receiver.queue.len() >= longest {
+            return Happens::Refused;
+        }
+        let same = receiver.queue.iter().filter(|other| other.event == letter.event).count();
+        let bounds = [
+            (self.events[letter.event as usize], same, Error::EventBound),
+            (kind.bound, receiver.queue.len(), Error::MachineBound),
+        ];
+        for (bound, count, error) in bounds {
+            match bound {
+                Some(Bound::Assume(most)) if count >= most as usize => return Happens::Pruned,
+                Some(Bound::Assert(most)) if count >= most as usize => {
+                    let message = format!("more than {most} in the queue");
+                    return Happens::Error(Violation { error, message, spec: None });
+                }
+                _ => {}
+            }
+        }
+        receiver.queue.push(letter);
+        Happens::State(after)
+    }
+
+    /// What is wrong with a state in which no machine can move.
+    pub fn end(&self, state: &State) -> Option<Violation> {
+        if state.machines.iter().any(|machine| self.takes(machine) != Takes::Stuck) {
+            return None;
+        }
+        let waits = |machine: &Machine| matches!(machine.local.waiting(self), Waiting::Receive(_));
+        if let Some(machine) = state.machines.iter().position(waits).filter(|_| self.rules.today) {
+            let name = &self.told.kinds[state.machines[machine].kind as usize].name;
+            let message = format!("{name}#{machine} waits for ever");
+            return Some(Violation { error: Error::Deadlock, message, spec: None });
+        }
+        let hot = |(number, local): &(usize, &Local)| {
+            let states = &self.kinds[self.specs[*number].kind].states;
+            let top = local.states.last().map(|&top| states[top as usize].temperature);
+            !self.specs[*number].scenario && top == Some(Some(Temperature::Hot))
+        };
+        let (number, _) = state.specs.iter().enumerate().find(hot)?;
+        let message = format!("{} is still hot", self.told.kinds[self.specs[number].kind].name);
+        Some(Violation { error: Error::HotAtEnd, message, spec: Some(number) })
+    }
+}
+
+fn cannot(effect: &Effect) -> Happens {
+    Happens::Unknown(match effect {
+        Effect::Foreign(function) => Cannot::Foreign(*function),
+        Effect::Endless => Cannot::Endless,
+        _ => Cannot::Forgotten,
+    })
+}

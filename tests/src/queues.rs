@@ -1,0 +1,76 @@
+//! A slow and obviously correct exploration of programs with queues.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::state::{Cannot, Happens, State, Violation};
+
+/// What an exploration found.
+#[derive(Debug)]
+pub struct Explored {
+    /// All errors, each with the fewest steps that lead to it.
+    pub errors: BTreeMap<Error, (usize, Violation)>,
+    /// The number of states.
+    pub states: usize,
+    /// Whether these are all states, with queues of any length.
+    pub complete: bool,
+    /// Whether a send was refused because a queue was full.
+    pub refused: bool,
+    /// What cannot be said, if something cannot.
+    pub unknown: Option<Cannot>,
+    /// The longest queue that was seen.
+    pub longest: usize,
+}
+
+/// Explores all states with queues up to a length, breadth first, up to a number of states or until an error.
+pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
+    let mut found =
+        Explored { errors: BTreeMap::new(), states: 0, complete: false, refused: false, unknown: None, longest: 0 };
+    let first = match program.initial() {
+        Ok(first) => first,
+        Err(happens) => {
+            found.note(happens, 0);
+            return found;
+        }
+    };
+    let mut seen: BTreeMap<State, usize> = BTreeMap::from([(first.clone(), 0)]);
+    let mut open = VecDeque::from([first]);
+    while let Some(state) = open.pop_front() {
+        let depth = seen[&state];
+        if let Some(violation) = program.end(&state) {
+            found.errors.entry(violation.error).or_insert((depth, violation));
+        }
+        for machine in 0..state.machines.len() {
+            for step in program.steps(&state, machine, longest) {
+                let Happens::State(next) = step.result else {
+                    found.note(step.result, depth + 1);
+                    continue;
+                };
+                if !seen.contains_key(&next) {
+                    seen.insert(next.clone(), depth + 1);
+                    open.push_back(next);
+                }
+            }
+        }
+        if seen.len() > most || found.unknown.is_some() {
+            break;
+        }
+    }
+    let queues = seen.keys().flat_map(|state| &state.machines).map(|machine| machine.queue.len());
+    found.longest = queues.max().unwrap_or(0);
+    found.states = seen.len();
+    found.complete = open.is_empty() && !found.refused && found.unknown.is_none();
+    found
+}
+
+impl Explored {
+    fn note(&mut self, happens: Happens, depth: usize) {
+        match happens {
+            Happens::Error(violation) => _ = self.errors.entry(violation.error).or_insert((depth, violation)),
+            Happens::Refused => self.refused = true,
+            Happens::Unknown(why) => self.unknown = self.unknown.or(Some(why)),
+            Happens::State(_) | Happens::Pruned => {}
+        }
+    }
+}
