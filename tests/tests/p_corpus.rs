@@ -4,9 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tepui_engines::queue::explorer::Explorer;
+use tepui_engines::queue::summary::Precision;
 use tepui_lang::p::{Dialect, Options, Parsed, Send, TestCase, read, read_project};
 use tepui_lang::source::Source;
+use tepui_model::queue::Program;
 use tepui_tests::corpus::corpus;
 use tepui_tests::queues::{Explored, explore};
 
@@ -120,6 +124,16 @@ fn judge(found: &Explored, verdict: &str, kind: &str) -> Option<String> {
     }
 }
 
+/// How the engine's search differs from the slow one.
+fn differs(program: &Program, found: &Explored) -> Option<String> {
+    let precision = vec![Precision::EXACT; program.kinds.len()];
+    let mut explorer = Explorer::new(Arc::new(program.clone()), precision, 8);
+    let done = explorer.run(&mut |_| false);
+    let (errors, expected): (Vec<_>, Vec<_>) = (explorer.errors().keys().collect(), found.errors.keys().collect());
+    let same = done && errors == expected && explorer.len() <= found.states.max(1) && !explorer.has_refused();
+    (!same).then(|| format!("{} states and {errors:?}, {} and {expected:?}", explorer.len(), found.states))
+}
+
 #[test]
 #[ignore = "needs the corpus"]
 fn programs_of_today_do_what_is_known() {
@@ -142,6 +156,9 @@ fn programs_of_today_do_what_is_known() {
         complete += usize::from(found.complete);
         partial += usize::from(!found.complete);
         wrong.extend(judge(&found, &row["oracle"], &row["kind"]).map(|why| format!("{}: {why}", row["path"])));
+        if found.complete {
+            wrong.extend(differs(&test.program, &found).map(|why| format!("{}: {why}", row["path"])));
+        }
     }
     println!("{complete} complete, {partial} not");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

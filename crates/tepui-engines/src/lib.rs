@@ -21,6 +21,7 @@ pub mod packed;
 pub mod program;
 pub mod proof;
 pub mod pushdown;
+pub mod queue;
 pub mod rendezvous;
 pub mod symmetry;
 pub mod system;

@@ -214,9 +214,8 @@ impl Program {
     /// Adds to a set.
     pub(super) fn add(&self, value: &Value, part: Value) -> Evaluated {
         match value {
-            Value::Forgotten => Err(Trouble::Forgotten),
+            _ if value.has_forgotten() || part.has_forgotten() => Ok(Value::Forgotten),
             Value::Set(parts) => {
-                let part = known(part)?;
                 if parts.iter().any(|other| other.is_same(&part)) {
                     return Ok(value.clone());
                 }

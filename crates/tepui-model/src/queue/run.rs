@@ -172,10 +172,12 @@ pub const MOST_CHOICES: usize = 10_000;
 impl Local {
     /// A machine of a kind that has just been created.
     pub fn new(program: &Program, kind: usize, argument: Value) -> Self {
-        let kind = &program.kinds[kind];
-        let agenda = vec![Task::Entry(argument), Task::Enter(kind.start as u32)];
-        let variables = kind.variables.clone();
-        Self { states: Vec::new(), frames: Vec::new(), agenda, variables, pending: None, halted: false }
+        let own = &program.kinds[kind];
+        let agenda = vec![Task::Entry(argument), Task::Enter(own.start as u32)];
+        let (states, frames, variables) = (Vec::new(), Vec::new(), own.variables.clone());
+        let mut local = Self { states, frames, agenda, variables, pending: None, halted: false };
+        program.settle(kind, &mut local, true);
+        local
     }
 
     /// What it is about to do.
@@ -262,7 +264,34 @@ impl Program {
             choices,
         };
         let effect = run.step(taken).unwrap_or_else(|effect| effect);
-        let Run { local, told, says, .. } = run;
+        let Run { mut local, told, says, .. } = run;
+        self.settle(kind, &mut local, false);
         Outcome { local, told, says, effect }
+    }
+
+    /// Follows jumps, ends of functions, and states that are left and entered without a function: nothing happens there.
+    fn settle(&self, kind: usize, local: &mut Local, fresh: bool) {
+        loop {
+            if let Some(frame) = local.frames.last_mut() {
+                match self.functions[frame.function as usize].code.get(frame.at as usize) {
+                    Some(Instruction::Jump(to)) if *to != frame.at as usize => frame.at = *to as u32,
+                    None | Some(Instruction::Return(None)) => _ = local.frames.pop(),
+                    _ => return,
+                }
+                continue;
+            }
+            if !fresh {
+                return;
+            }
+            let top = local.states.last().map(|&state| &self.kinds[kind].states[state as usize]);
+            match local.agenda.last() {
+                Some(Task::Exit) if top.is_none_or(|top| top.exit.is_none()) => {}
+                Some(Task::Entry(_)) if top.is_none_or(|top| top.entry.is_none()) => {}
+                Some(Task::Leave) => _ = local.states.pop(),
+                Some(Task::Enter(state)) => local.states.push(*state),
+                _ => return,
+            }
+            local.agenda.pop();
+        }
     }
 }

@@ -1,0 +1,321 @@
+//! States of a whole program, one after the other: what is known of them, and where they lead.
+//!
+//! A state is a row of numbers: for each machine its own state and its queue, and for each spec its state. Queues are known
+//! with a precision. Where it is [exact](Precision::EXACT), these are the states of the program, with queues up to a length:
+//! what is sent to a full queue is refused, and tried again when queues may be longer. Otherwise a row stands for many
+//! states, and the rows that are found are closed: whatever the program does from one of these states leads to one of
+//! these rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::state::Cannot;
+use tepui_model::queue::{Bound, Program};
+
+use super::summary::{Precision, Queue};
+use super::tables::{Ends, Tables, Way};
+use crate::interner::Interner;
+
+/// A state: for each machine two numbers, then one for each spec.
+pub type Row = Box<[u32]>;
+
+/// A step from a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The row before.
+    pub from: u32,
+    /// The machine.
+    pub machine: u32,
+    /// What is chosen.
+    pub choices: Vec<u32>,
+}
+
+/// A search.
+pub struct Explorer {
+    tables: Tables,
+    /// For each kind of machine.
+    precision: Vec<Precision>,
+    /// How long queues may be.
+    longest: usize,
+    queues: Interner<Queue>,
+    rows: Interner<Row>,
+    /// For each row but the first the step that led there first.
+    before: Vec<Option<Step>>,
+    /// How many rows have been looked at.
+    done: usize,
+    /// Rows from which something was refused, with the machine.
+    refused: Vec<(u32, u32)>,
+    /// For each sort of error the first step to it; none, if it is in the row itself.
+    errors: BTreeMap<Error, (u32, Option<Step>)>,
+    unknown: Option<Cannot>,
+    steps: u64,
+}
+
+/// What comes of a way.
+enum Next {
+    Row(Row),
+    Error(Error),
+    Refused,
+    Nothing,
+    Unknown(Cannot),
+}
+
+impl Explorer {
+    /// A search at the start of a program.
+    pub fn new(program: Arc<Program>, precision: Vec<Precision>, longest: usize) -> Self {
+        let mut explorer = Self {
+            tables: Tables::new(program),
+            precision,
+            longest,
+            queues: Interner::default(),
+            rows: Interner::default(),
+            before: Vec::new(),
+            done: 0,
+            refused: Vec::new(),
+            errors: BTreeMap::new(),
+            unknown: None,
+            steps: 0,
+        };
+        explorer.begin();
+        explorer
+    }
+
+    fn begin(&mut self) {
+        let program = Arc::clone(self.tables.program());
+        let main = self.tables.created(program.main as u32, &tepui_model::queue::Value::Null);
+        let mut row = vec![main, self.queues.intern(Queue::default())];
+        for (number, spec) in program.specs.iter().enumerate() {
+            let fresh = self.tables.created(spec.kind as u32, &tepui_model::queue::Value::Null);
+            match self.tables.hears(number, fresh, None) {
+                Ok(local) => row.push(local),
+                Err(error) => {
+                    self.unknown = error.is_none().then_some(Cannot::Forgotten);
+                    error.into_iter().for_each(|error| _ = self.errors.insert(error, (0, None)));
+                    return;
+                }
+            }
+        }
+        self.rows.intern(row.into());
+        self.before.push(None);
+    }
+
+    /// Looks at rows until none is left, or something ends the search; says whether none is left.
+    pub fn run(&mut self, stop: &mut dyn FnMut(u64) -> bool) -> bool {
+        while self.done < self.rows.len() && self.unknown.is_none() {
+            if stop(self.steps) {
+                return false;
+            }
+            let row = self.rows[self.done as u32].clone();
+            self.expand(self.done as u32, &row);
+            self.done += 1;
+        }
+        self.unknown.is_none()
+    }
+
+    /// Lets queues be longer, and tries what was refused again.
+    pub fn raise(&mut self, longest: usize, stop: &mut dyn FnMut(u64) -> bool) -> bool {
+        self.longest = longest;
+        for (number, machine) in std::mem::take(&mut self.refused) {
+            let row = self.rows[number].clone();
+            self.moves(number, &row, machine as usize);
+        }
+        self.run(stop)
+    }
+
+    fn machines(&self, row: &Row) -> usize {
+        (row.len() - self.tables.program().specs.len()) / 2
+    }
+
+    fn expand(&mut self, number: u32, row: &Row) {
+        let mut moved = false;
+        for machine in 0..self.machines(row) {
+            moved |= self.moves(number, row, machine);
+        }
+        if !moved {
+            self.end(number, row);
+        }
+    }
+
+    /// All steps of a machine; says whether it can move.
+    fn moves(&mut self, number: u32, row: &Row, machine: usize) -> bool {
+        let (local, queue) = (row[2 * machine], row[2 * machine + 1]);
+        let rest = self.tables.rest(local);
+        if rest.halted {
+            return false;
+        }
+        if !rest.takes {
+            self.ways(number, row, machine, None, queue);
+            return true;
+        }
+        let (kind, known) = (self.tables.local_of(local).0 as usize, self.queues[queue].clone());
+        let letters: Vec<u32> =
+            known.prefix.iter().copied().chain(known.marks.iter().map(|(letter, _)| *letter)).collect();
+        let letters = letters.into_iter().chain(known.counts.keys().copied());
+        let takes: FxHashMap<u32, bool> = letters.map(|letter| (letter, self.tables.may_take(local, letter))).collect();
+        let may = |letter: u32| takes.get(&letter).copied().unwrap_or(false);
+        let precision = self.precision[kind];
+        let taken = precision.take(&known, &may);
+        if taken.is_empty() {
+            if rest.takes_null {
+                self.ways(number, row, machine, None, queue);
+            }
+            return rest.takes_null;
+        }
+        for (letter, left) in taken {
+            let left = self.queues.intern(left);
+            self.ways(number, row, machine, Some(letter), left);
+        }
+        true
+    }
+
+    fn ways(&mut self, number: u32, row: &Row, machine: usize, letter: Option<u32>, queue: u32) {
+        let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
+        for way in ways.iter() {
+            self.steps += 1;
+            let step = || Step { from: number, machine: machine as u32, choices: way.choices.clone() };
+            match self.next(row, machine, queue, way) {
+                Next::Row(next) => {
+                    let found = self.rows.intern(next);
+                    if found as usize == self.before.len() {
+                        self.before.push(Some(step()));
+                    }
+                }
+                Next::Error(error) => _ = self.errors.entry(error).or_insert_with(|| (number, Some(step()))),
+                Next::Refused => self.refused.push((number, machine as u32)),
+                Next::Nothing => {}
+                Next::Unknown(why) => self.unknown = self.unknown.or(Some(why)),
+            }
+        }
+        self.refused.dedup();
+    }
+
+    fn next(&mut self, row: &Row, machine: usize, queue: u32, way: &Way) -> Next {
+        let mut row: Vec<u32> = row.to_vec();
+        (row[2 * machine], row[2 * machine + 1]) = (way.local, queue);
+        if self.tables.rest(way.local).halted {
+            row[2 * machine + 1] = self.queues.intern(Queue::default());
+        }
+        if let Some(wrong) = self.tell(&mut row, way) {
+            return wrong;
+        }
+        match &way.effect {
+            Ends::Rests => Next::Row(row.into()),
+            Ends::Sends(target, letter) => self.append(row, *target as usize, *letter),
+            Ends::Creates(kind, argument, into, local) => {
+                let machines = self.machines(&row.clone().into());
+                let mut local = (**local).clone();
+                if let (Some(slot), Some(frame)) = (into, local.frames.last_mut()) {
+                    frame.slots[*slot as usize] = tepui_model::queue::Value::Machine(machines as u32);
+                }
+                let own = self.tables.local_of(way.local).0;
+                row[2 * machine] = self.tables.local(own, local);
+                let created = self.tables.created(*kind, argument);
+                let empty = self.queues.intern(Queue::default());
+                row.splice(2 * machines..2 * machines, [created, empty]);
+                Next::Row(row.into())
+            }
+            Ends::Fails(error) => Next::Error(*error),
+            Ends::Pruned => Next::Nothing,
+            Ends::Unknown(why) => Next::Unknown(*why),
+        }
+    }
+
+    /// Specs hear of what they observe.
+    fn tell(&mut self, row: &mut [u32], way: &Way) -> Option<Next> {
+        let program = Arc::clone(self.tables.program());
+        let (kind, first) = (self.tables.local_of(way.local).0 as usize, row.len() - program.specs.len());
+        for &letter in &way.told {
+            let event = self.tables.event_of(letter);
+            for (number, spec) in program.specs.iter().enumerate() {
+                if !spec.observes.contains(&event) || !spec.hears.contains(&kind) {
+                    continue;
+                }
+                match self.tables.hears(number, row[first + number], Some(letter)) {
+                    Ok(local) => row[first + number] = local,
+                    Err(Some(error)) => return Some(Next::Error(error)),
+                    Err(None) => return Some(Next::Unknown(Cannot::Forgotten)),
+                }
+            }
+        }
+        None
+    }
+
+    fn append(&mut self, mut row: Vec<u32>, target: usize, letter: u32) -> Next {
+        let (local, queue) = (row[2 * target], row[2 * target + 1]);
+        let kind = self.tables.local_of(local).0 as usize;
+        let program = Arc::clone(self.tables.program());
+        let event = self.tables.event_of(letter);
+        if program.kinds[kind].receives.as_ref().is_some_and(|receives| !receives.contains(&event)) {
+            return Next::Error(Error::Permission);
+        }
+        if self.tables.rest(local).halted {
+            return Next::Row(row.into());
+        }
+        let (known, precision) = (&self.queues[queue], self.precision[kind]);
+        if known.prefix.len() >= self.longest {
+            return Next::Refused;
+        }
+        let same = precision.count(known, &|other| self.tables.event_of(other) == event);
+        let all = precision.count(known, &|_| true);
+        let bounds = [
+            (program.events[event as usize], same, Error::EventBound),
+            (program.kinds[kind].bound, all, Error::MachineBound),
+        ];
+        for (bound, (least, exact), error) in bounds {
+            match bound {
+                Some(Bound::Assume(most)) if least >= most as usize => return Next::Nothing,
+                // What is not known may be too much.
+                Some(Bound::Assert(most)) if least >= most as usize || !exact => return Next::Error(error),
+                _ => {}
+            }
+        }
+        row[2 * target + 1] = self.queues.intern(precision.push(&self.queues[queue], letter));
+        Next::Row(row.into())
+    }
+
+    /// What is wrong with a row in which no machine can move.
+    fn end(&mut self, number: u32, row: &Row) {
+        let program = Arc::clone(self.tables.program());
+        let waits = (0..self.machines(row)).any(|machine| self.tables.rest(row[2 * machine]).receives);
+        let first = row.len() - program.specs.len();
+        let hot = (0..program.specs.len()).any(|spec| self.tables.is_hot(spec, row[first + spec]));
+        let error = match (waits && program.rules.today, hot) {
+            (true, _) => Error::Deadlock,
+            (false, true) => Error::HotAtEnd,
+            _ => return,
+        };
+        self.errors.entry(error).or_insert((number, None));
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether something was refused because a queue was full.
+    pub fn has_refused(&self) -> bool {
+        !self.refused.is_empty()
+    }
+
+    /// The errors that were found.
+    pub fn errors(&self) -> &BTreeMap<Error, (u32, Option<Step>)> {
+        &self.errors
+    }
+
+    /// What cannot be said, if something cannot.
+    pub fn unknown(&self) -> Option<Cannot> {
+        self.unknown
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+}

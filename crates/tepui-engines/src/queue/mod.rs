@@ -1,0 +1,6 @@
+//! Programs of machines with queues.
+
+pub mod explorer;
+pub mod slice;
+pub mod summary;
+pub mod tables;

@@ -1,0 +1,231 @@
+//! What machines do, worked out once.
+//!
+//! The outcome of a step depends on the machine's own state and the letter that it takes only. So states of machines and
+//! letters get numbers, and what was worked out for them is remembered: a search over many states of the whole program
+//! interprets few steps.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Waiting};
+use tepui_model::queue::state::Cannot;
+use tepui_model::queue::{NULL, Program, Temperature, Value};
+
+use super::slice::Needed;
+use crate::interner::Interner;
+
+/// One way in which a step may go.
+#[derive(Debug)]
+pub struct Way {
+    /// What is chosen.
+    pub choices: Vec<u32>,
+    /// The machine afterwards.
+    pub local: u32,
+    /// What specs are told.
+    pub told: Vec<u32>,
+    /// How it ends.
+    pub effect: Ends,
+}
+
+/// How a step ends.
+#[derive(Debug)]
+pub enum Ends {
+    /// The machine rests.
+    Rests,
+    /// A letter goes to a machine.
+    Sends(u32, u32),
+    /// A machine of a kind is created with an argument; the creator as it is before its slot is filled.
+    Creates(u32, Value, Option<u32>, Box<Local>),
+    /// An error.
+    Fails(Error),
+    /// Nobody looks at it.
+    Pruned,
+    /// It cannot be said what happens.
+    Unknown(Cannot),
+}
+
+/// A machine's state and what is asked of it again and again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rest {
+    /// Whether it is about to take a letter.
+    pub takes: bool,
+    /// Whether it may go on if there is none.
+    pub takes_null: bool,
+    /// Whether it has halted.
+    pub halted: bool,
+    /// Whether it stands at a `receive`.
+    pub receives: bool,
+}
+
+/// States of machines and letters, and what was worked out for them.
+pub struct Tables {
+    program: Arc<Program>,
+    needed: Needed,
+    locals: Interner<(u32, Local)>,
+    rests: Vec<Rest>,
+    letters: Interner<Letter>,
+    ways: FxHashMap<(u32, u32, u32), Arc<[Way]>>,
+    specs: FxHashMap<(u32, u32, u32), Result<u32, Option<Error>>>,
+    takes: FxHashMap<(u32, u32), bool>,
+}
+
+/// Instead of a letter, where none is taken.
+const NO_LETTER: u32 = u32::MAX;
+
+impl Tables {
+    /// Of a program.
+    pub fn new(program: Arc<Program>) -> Self {
+        Self {
+            needed: Needed::of(&program),
+            program,
+            locals: Interner::default(),
+            rests: Vec::new(),
+            letters: Interner::default(),
+            ways: FxHashMap::default(),
+            specs: FxHashMap::default(),
+            takes: FxHashMap::default(),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The number of a machine's state, without what nothing depends on.
+    pub fn local(&mut self, kind: u32, mut local: Local) -> u32 {
+        self.needed.forget(kind as usize, &mut local);
+        let number = self.locals.intern((kind, local));
+        if number as usize == self.rests.len() {
+            let (kind, local) = &self.locals[number];
+            let waiting = local.waiting(&self.program);
+            self.rests.push(Rest {
+                takes: matches!(waiting, Waiting::Idle | Waiting::Receive(_)),
+                takes_null: self.program.takes_null(*kind as usize, local),
+                halted: waiting == Waiting::Halted,
+                receives: matches!(waiting, Waiting::Receive(_)),
+            });
+        }
+        number
+    }
+
+    /// The state with a number, and the kind of the machine.
+    pub fn local_of(&self, number: u32) -> &(u32, Local) {
+        &self.locals[number]
+    }
+
+    /// What is asked of it again and again.
+    pub fn rest(&self, local: u32) -> Rest {
+        self.rests[local as usize]
+    }
+
+    /// The letter with a number.
+    pub fn letter_of(&self, number: u32) -> &Letter {
+        &self.letters[number]
+    }
+
+    /// The number of a letter, without a payload that nobody needs.
+    pub fn letter(&mut self, letter: &Letter) -> u32 {
+        let letter = self.needed.letter(letter);
+        self.letters.intern(letter)
+    }
+
+    /// A machine that has just been created.
+    pub fn created(&mut self, kind: u32, argument: &Value) -> u32 {
+        let argument = self.needed.argument(kind as usize, argument);
+        let local = Local::new(&self.program, kind as usize, argument);
+        self.local(kind, local)
+    }
+
+    /// Whether a machine that is about to take something may take a letter.
+    pub fn may_take(&mut self, local: u32, letter: u32) -> bool {
+        let event = self.letters[letter].event;
+        let (kind, own) = &self.locals[local];
+        *self.takes.entry((local, event)).or_insert_with(|| self.program.may_take(*kind as usize, own, event))
+    }
+
+    /// The event of a letter.
+    pub fn event_of(&self, letter: u32) -> u32 {
+        self.letters[letter].event
+    }
+
+    /// All ways in which a machine may go on, with a letter that it takes, or with `null` if it is about to take one and
+    /// there is none.
+    pub fn ways(&mut self, machine: u32, local: u32, letter: Option<u32>) -> Arc<[Way]> {
+        let key = (machine, local, letter.unwrap_or(NO_LETTER));
+        if let Some(known) = self.ways.get(&key) {
+            return Arc::clone(known);
+        }
+        let (kind, own) = self.locals[local].clone();
+        let null = Letter { event: NULL, payload: Value::Null };
+        let taken = match letter {
+            Some(letter) => Some(self.letters[letter].clone()),
+            None => self.rest(local).takes.then_some(null),
+        };
+        let (program, mut choices, mut ways) = (Arc::clone(&self.program), Choices::default(), Vec::new());
+        loop {
+            let outcome = program.step(kind as usize, machine, &own, taken.as_ref(), &mut choices);
+            let told = outcome.told.iter().map(|letter| self.letter(letter)).collect();
+            let effect = match outcome.effect {
+                Effect::Rests => Ends::Rests,
+                Effect::Sends(target, letter) => Ends::Sends(target, self.letter(&letter)),
+                Effect::Creates(kind, argument, into) => {
+                    Ends::Creates(kind, argument, into, Box::new(outcome.local.clone()))
+                }
+                Effect::Fails(error, _) => Ends::Fails(error),
+                Effect::Pruned | Effect::Repeats => Ends::Pruned,
+                Effect::Forgotten => Ends::Unknown(Cannot::Forgotten),
+                Effect::Foreign(function) => Ends::Unknown(Cannot::Foreign(function)),
+                Effect::Endless => Ends::Unknown(Cannot::Endless),
+            };
+            let local = self.local(kind, outcome.local);
+            ways.push(Way { choices: choices.made(), local, told, effect });
+            if !choices.advance() {
+                break;
+            }
+        }
+        let ways: Arc<[Way]> = ways.into();
+        self.ways.insert(key, Arc::clone(&ways));
+        ways
+    }
+
+    /// A spec hears of a letter, or begins; an error, or none if it cannot be said.
+    pub fn hears(&mut self, spec: usize, local: u32, letter: Option<u32>) -> Result<u32, Option<Error>> {
+        let key = (spec as u32, local, letter.unwrap_or(NO_LETTER));
+        if let Some(known) = self.specs.get(&key) {
+            return *known;
+        }
+        let (kind, own) = self.locals[local].clone();
+        let taken = letter.map(|letter| self.letters[letter].clone());
+        let program = Arc::clone(&self.program);
+        let outcome = program.step(kind as usize, u32::MAX, &own, taken.as_ref(), &mut Choices::default());
+        let scenario = program.specs[spec].scenario;
+        let result = match outcome.effect {
+            Effect::Rests => Ok(self.local(kind, outcome.local)),
+            Effect::Fails(..) if scenario => Ok(self.local(kind, outcome.local)),
+            Effect::Fails(error, _) => Err(Some(error)),
+            _ => Err(None),
+        };
+        self.specs.insert(key, result);
+        result
+    }
+
+    /// Whether a spec is hot.
+    pub fn is_hot(&self, spec: usize, local: u32) -> bool {
+        let (kind, local) = &self.locals[local];
+        let states = &self.program.kinds[*kind as usize].states;
+        let top = local.states.last().and_then(|&top| states[top as usize].temperature);
+        !self.program.specs[spec].scenario && top == Some(Temperature::Hot)
+    }
+
+    /// How many states of machines there are.
+    pub fn len(&self) -> usize {
+        self.rests.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rests.is_empty()
+    }
+}
