@@ -6,6 +6,7 @@
 
 pub mod program;
 pub mod pushdown;
+pub mod queue;
 mod read;
 pub mod rendezvous;
 mod write;

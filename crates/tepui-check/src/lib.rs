@@ -9,6 +9,7 @@ mod judgement;
 mod lemma;
 pub mod program;
 pub mod pushdown;
+pub mod queue;
 mod regular;
 pub mod rendezvous;
 mod show;

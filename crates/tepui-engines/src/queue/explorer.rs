@@ -314,6 +314,26 @@ impl Explorer {
         self.unknown
     }
 
+    /// How precisely queues are known, for each kind of machine.
+    pub fn precisions(&self) -> &[Precision] {
+        &self.precision
+    }
+
+    /// The rows in the order in which they were found.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter()
+    }
+
+    /// The queues that occur.
+    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+        self.queues.iter()
+    }
+
+    /// The step that led to a row first.
+    pub fn step_to(&self, row: u32) -> Option<&Step> {
+        self.before.get(row as usize)?.as_ref()
+    }
+
     /// The tables.
     pub fn tables(&self) -> &Tables {
         &self.tables

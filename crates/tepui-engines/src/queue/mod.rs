@@ -1,5 +1,6 @@
 //! Programs of machines with queues.
 
+mod evidence;
 pub mod explorer;
 pub mod slice;
 pub mod summary;

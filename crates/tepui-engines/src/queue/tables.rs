@@ -219,6 +219,16 @@ impl Tables {
         !self.program.specs[spec].scenario && top == Some(Temperature::Hot)
     }
 
+    /// All letters, in the order of their numbers.
+    pub fn letters(&self) -> impl Iterator<Item = &Letter> {
+        self.letters.iter()
+    }
+
+    /// All states of machines, each with the kind of the machine, in the order of their numbers.
+    pub fn locals(&self) -> impl Iterator<Item = &(u32, Local)> {
+        self.locals.iter()
+    }
+
     /// How many states of machines there are.
     pub fn len(&self) -> usize {
         self.rests.len()

@@ -165,10 +165,10 @@ impl Program {
         let deeper = |inner: &Value| self.changed(inner, rest, scope, change);
         match (first, value) {
             (_, Value::Forgotten) => Err(Trouble::Forgotten),
-            (Part::Item(number), Value::Tuple(parts)) => {
+            (Part::Item(number), Value::Tuple(parts)) if *number < parts.len() => {
                 Ok(Value::Tuple(replaced(parts, *number, deeper(&parts[*number])?)))
             }
-            (Part::Item(number), Value::Record(names, parts)) => {
+            (Part::Item(number), Value::Record(names, parts)) if *number < parts.len() => {
                 Ok(Value::Record(*names, replaced(parts, *number, deeper(&parts[*number])?)))
             }
             (Part::At(key), Value::Seq(parts)) => {
@@ -291,7 +291,7 @@ fn known(value: Value) -> Evaluated {
 fn item(value: &Value, number: usize) -> Evaluated {
     match value {
         Value::Forgotten => Ok(Value::Forgotten),
-        Value::Tuple(parts) | Value::Record(_, parts) => Ok(parts[number].clone()),
+        Value::Tuple(parts) | Value::Record(_, parts) => parts.get(number).cloned().ok_or(Error::Null.into()),
         _ => Err(Error::Null.into()),
     }
 }

@@ -1,0 +1,53 @@
+//! What a search has found, as evidence.
+
+use tepui_cert::queue::{self as cert, Certificate, Trace};
+use tepui_model::queue::evaluate::Error;
+
+use super::explorer::Explorer;
+use super::summary::{Order, Precision, Queue};
+
+impl Explorer {
+    /// The rows as a proof that some errors do not happen. It is one if the search has come to its end, nothing was refused,
+    /// and these errors were not found.
+    pub fn certificate(&self, properties: &[Error]) -> Certificate {
+        let tables = self.tables();
+        Certificate {
+            program: tables.program().digest(),
+            properties: properties.iter().map(|error| error.name().to_owned()).collect(),
+            precision: self.precisions().iter().map(precision).collect(),
+            letters: tables.letters().cloned().collect(),
+            locals: tables.locals().cloned().collect(),
+            queues: self.queues().map(queue).collect(),
+            rows: self.rows().cloned().collect(),
+        }
+    }
+
+    /// The steps to an error that was found. With summaries of queues they may not be steps of the program.
+    pub fn trace(&self, error: Error) -> Option<Trace> {
+        let (row, last) = self.errors().get(&error)?;
+        let step = |machine: u32, choices: &[u32]| cert::Step { machine: machine as usize, choices: choices.to_vec() };
+        let mut steps: Vec<_> = last.iter().map(|last| step(last.machine, &last.choices)).collect();
+        let mut at = *row;
+        while let Some(before) = self.step_to(at) {
+            steps.push(step(before.machine, &before.choices));
+            at = before.from;
+        }
+        steps.reverse();
+        Some(Trace { program: self.tables().program().digest(), property: error.name().to_owned(), steps })
+    }
+}
+
+fn precision(precision: &Precision) -> cert::Precision {
+    let order = match precision.order {
+        Order::Bag => cert::Order::Bag,
+        Order::List => cert::Order::List,
+        Order::Ends => cert::Order::Ends,
+    };
+    let prefix = (precision.prefix != usize::MAX).then_some(precision.prefix);
+    cert::Precision { prefix, order, cap: precision.cap }
+}
+
+fn queue(queue: &Queue) -> cert::Queue {
+    let counts = queue.counts.iter().map(|(letter, count)| (*letter, *count)).collect();
+    cert::Queue { prefix: queue.prefix.clone(), marks: queue.marks.clone(), counts }
+}

@@ -1,0 +1,203 @@
+//! Evidence about programs with queues: what a search finds is accepted, and forgeries are not.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use fastrand::Rng;
+use tepui_cert::queue::{Certificate, Precision as Known, Trace};
+use tepui_check::queue::{check, replay};
+use tepui_engines::queue::explorer::Explorer;
+use tepui_engines::queue::summary::{Order, Precision};
+use tepui_lang::p::{Options, read};
+use tepui_lang::source::Source;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::{Program, Value};
+
+/// A client that floods a server which defers, a spec, and a timer that sends to itself.
+const FLOOD: &str = "
+event eWait; event eDone; event ePing: int; event eTick;
+machine Main {
+  var server: machine; var open: bool;
+  start state Init { entry { server = new Server(this); new Timer(); send server, eWait; send server, eDone; goto Flood; } }
+  state Flood { entry { send server, ePing, 7; if (open) { goto Flood; } open = true; goto Flood; } }
+}
+machine Server {
+  var boss: machine; var got: int;
+  start state Init { entry (m: machine) { boss = m; } defer eWait, ePing; on eDone goto Serve; }
+  state Serve { on ePing do (n: int) { got = got + 1; assert n == 7; } ignore eWait; }
+}
+machine Timer { start state Run { entry { send this, eTick; } on eTick goto Run; } }
+spec Once observes eDone, ePing {
+  start state Before { on eDone goto After; }
+  state After { ignore ePing; }
+}
+test safe [main=Main]: assert Once in { Main, Server, Timer };
+";
+
+/// The same with mistakes of every sort: what happens, and in how many steps.
+const BROKEN: &[(&str, &str, Error)] = &[
+    ("assert n == 7", "assert n == 8", Error::Assert),
+    ("ignore eWait;", "", Error::Unhandled),
+    ("send server, eDone; goto", "send null as machine, eDone; goto", Error::NullTarget),
+    ("ignore ePing; }", "}", Error::Unhandled),
+    ("on eTick goto Run", "on eTick do { while ($) { } }", Error::Diverges),
+    ("on eTick goto Run", "on eTick do { receive { case eDone: { } } }", Error::Assert),
+];
+
+fn program(text: &str) -> Program {
+    let parsed = read(&[Source::new("x.p", text.as_bytes())], Options::default()).unwrap();
+    parsed.tests.into_iter().next().unwrap().program
+}
+
+const CLAIMED: [Error; 4] = [Error::Assert, Error::Unhandled, Error::NullTarget, Error::Diverges];
+
+fn closed(program: &Program, precision: Precision) -> Explorer {
+    let kinds = program.kinds.len();
+    let mut explorer = Explorer::new(Arc::new(program.clone()), vec![precision; kinds], usize::MAX);
+    assert!(explorer.run(&mut |_| false), "{:?}", explorer.unknown());
+    explorer
+}
+
+fn judge(program: &Program, certificate: &Certificate) -> Result<usize, String> {
+    let read = Certificate::from_text(&certificate.to_text()).unwrap();
+    assert_eq!(read, *certificate);
+    let names: Vec<_> = CLAIMED.iter().map(|error| error.name().to_owned()).collect();
+    check(program, &names, &read, &|| false).map(|proved| proved.rows).map_err(|rejected| rejected.to_string())
+}
+
+#[test]
+fn closed_sets_are_accepted() {
+    let program = program(FLOOD);
+    let mut rows = Vec::new();
+    for (order, cap, prefix) in [(Order::Ends, 0, 0), (Order::Ends, 3, 0), (Order::List, 2, 0), (Order::Ends, 0, 2)] {
+        let explorer = closed(&program, Precision { prefix, order, cap });
+        assert!(explorer.errors().is_empty(), "{order:?} {cap} {prefix}: {:?}", explorer.errors());
+        rows.push(judge(&program, &explorer.certificate(&CLAIMED)).unwrap());
+        assert_eq!(rows.last(), Some(&explorer.len()));
+    }
+    assert!(rows.iter().all(|rows| (10..5_000).contains(rows)), "{rows:?}");
+}
+
+#[test]
+fn errors_are_replayed() {
+    for (right, wrong, error) in BROKEN {
+        let text = FLOOD.replace(right, wrong);
+        assert_ne!(text, FLOOD, "{right}");
+        let program = program(&text);
+        let kinds = program.kinds.len();
+        let mut explorer = Explorer::new(Arc::new(program.clone()), vec![Precision::EXACT; kinds], 4);
+        assert!(explorer.run(&mut |_| false));
+        if !explorer.errors().contains_key(error) {
+            assert!(wrong.contains("receive"), "{wrong}: {:?}", explorer.errors());
+            continue;
+        }
+        let trace = explorer.trace(*error).unwrap();
+        let read = Trace::from_text(&trace.to_text(|_| String::new())).unwrap().remove(0);
+        assert_eq!(replay(&program, &read).unwrap().property, error.name(), "{wrong}");
+        // Every step counts, and so does the error.
+        for number in 0..read.steps.len() {
+            let mut forged = read.clone();
+            forged.steps.remove(number);
+            let same = replay(&program, &forged).is_ok_and(|shown| shown.property != error.name());
+            assert!(!same);
+        }
+        let forged = Trace { property: "pop".to_owned(), ..read.clone() };
+        assert!(replay(&program, &forged).is_err());
+        let mut forged = read;
+        forged.steps.iter_mut().for_each(|step| step.machine += 1);
+        assert!(replay(&program, &forged).is_err());
+        // What is closed with the error in it is no proof.
+        let closed = closed(&program, Precision::ENDS);
+        assert!(judge(&program, &closed.certificate(&CLAIMED)).is_err(), "{wrong}");
+    }
+}
+
+/// Something that makes a certificate wrong.
+type Forgery = (&'static str, fn(&mut Certificate, &mut Rng));
+
+const FORGERIES: &[Forgery] = &[
+    ("a row is missing", |certificate, rng| {
+        let row = rng.usize(..certificate.rows.len());
+        certificate.rows.remove(row);
+    }),
+    ("a state of a machine is another", |certificate, rng| {
+        let (row, locals) = (rng.usize(..certificate.rows.len()), certificate.locals.len());
+        certificate.rows[row][0] = rng.u32(..locals as u32);
+    }),
+    ("there is no such state", |certificate, _| certificate.rows[0][0] = u32::MAX),
+    ("there is no such queue", |certificate, _| certificate.rows[0][1] = u32::MAX),
+    ("a row is too short", |certificate, _| certificate.rows[0] = [0].into()),
+    ("another program", |certificate, _| certificate.program = tepui_model::Digest::of(b"other")),
+    ("less is claimed", |certificate, _| certificate.properties.clear()),
+    ("a last mark is missing", |certificate, _| {
+        let queue = certificate.queues.iter_mut().find(|queue| queue.marks.iter().any(|(_, last)| *last)).unwrap();
+        queue.marks.retain(|(_, last)| !last);
+    }),
+    ("a last mark comes first", |certificate, _| {
+        let queue = certificate.queues.iter_mut().find(|queue| queue.marks.len() > 2).unwrap();
+        queue.marks.reverse();
+    }),
+    ("another precision", |certificate, _| {
+        let more = |known: &mut Known| known.prefix = known.prefix.map(|prefix| prefix + 1);
+        certificate.precision.iter_mut().for_each(more);
+    }),
+    ("all is known", |certificate, _| certificate.precision.iter_mut().for_each(|known| known.prefix = None)),
+    ("a payload is another", |certificate, _| {
+        let letter = certificate.letters.iter_mut().find(|letter| letter.payload == Value::Int(7)).unwrap();
+        letter.payload = Value::Int(8);
+    }),
+    ("a value that matters is forgotten", |certificate, _| {
+        let letter = certificate.letters.iter_mut().find(|letter| letter.payload == Value::Int(7)).unwrap();
+        letter.payload = Value::Forgotten;
+    }),
+    ("a machine is at another instruction", |certificate, _| {
+        let local = certificate.locals.iter_mut().find(|(_, local)| !local.frames.is_empty()).unwrap();
+        local.1.frames[0].at = u32::MAX;
+    }),
+    ("a machine has another number of variables", |certificate, _| certificate.locals[0].1.variables.push(Value::Null)),
+    ("a machine has halted", |certificate, _| certificate.locals.iter_mut().for_each(|(_, local)| local.halted = true)),
+    ("a state is listed twice", |certificate, _| {
+        let first = certificate.locals[0].clone();
+        certificate.locals.push(first);
+    }),
+];
+
+#[test]
+fn forgeries_are_rejected() {
+    let program = program(FLOOD);
+    let honest = closed(&program, Precision::ENDS).certificate(&CLAIMED);
+    let rng = &mut Rng::with_seed(18);
+    for (what, forge) in FORGERIES {
+        for _ in 0..30 {
+            let mut forged = honest.clone();
+            forge(&mut forged, rng);
+            if forged != honest {
+                assert!(judge(&program, &forged).is_err(), "{what}");
+            }
+        }
+    }
+}
+
+/// Whatever is changed in the text: it is refused, or it is a proof.
+#[test]
+fn damage_does_no_harm() {
+    let program = program(FLOOD);
+    let honest = closed(&program, Precision::ENDS).certificate(&CLAIMED).to_text();
+    let body = honest.rsplit_once("end ").unwrap().0;
+    let rng = &mut Rng::with_seed(19);
+    let names: Vec<_> = CLAIMED.iter().map(|error| error.name().to_owned()).collect();
+    for _ in 0..3_000 {
+        let mut lines: Vec<String> = body.lines().map(str::to_owned).collect();
+        let line = rng.usize(..lines.len());
+        let mut words: Vec<String> = lines[line].split(' ').map(str::to_owned).collect();
+        let word = rng.usize(..words.len());
+        words[word] =
+            ["0", "1", "7", "_", "(", ")", "null", "m9", "e0", "( seq 1 )", "-1", "x"][rng.usize(..12)].to_owned();
+        lines[line] = words.join(" ");
+        let text = tepui_cert::sealed(&(lines.join("\n") + "\n"));
+        if let Ok(certificate) = Certificate::from_text(&text) {
+            let _ = check(&program, &names, &certificate, &|| false);
+        }
+    }
+}
