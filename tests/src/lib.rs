@@ -11,6 +11,7 @@ pub mod oracle;
 pub mod programs;
 pub mod queues;
 pub mod random;
+pub mod random_p;
 pub mod random_programs;
 pub mod rendezvous;
 pub mod second;

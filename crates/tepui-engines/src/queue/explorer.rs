@@ -40,6 +40,10 @@ pub struct Explorer {
     /// How long queues may be.
     longest: usize,
     queues: Interner<Queue>,
+    /// What a machine may take from a queue, by their numbers: the letters, each with the queue that is left.
+    taken: FxHashMap<(u32, u32), Arc<[(u32, u32)]>>,
+    /// What a queue becomes with a letter more, for each kind of machine.
+    longer: FxHashMap<(u32, u32, u32), u32>,
     rows: Interner<Row>,
     /// For each row but the first the step that led there first.
     before: Vec<Option<Step>>,
@@ -70,6 +74,8 @@ impl Explorer {
             precision,
             longest,
             queues: Interner::default(),
+            taken: FxHashMap::default(),
+            longer: FxHashMap::default(),
             rows: Interner::default(),
             before: Vec::new(),
             done: 0,
@@ -149,25 +155,35 @@ impl Explorer {
             self.ways(number, row, machine, None, queue);
             return true;
         }
-        let (kind, known) = (self.tables.local_of(local).0 as usize, self.queues[queue].clone());
-        let letters: Vec<u32> =
-            known.prefix.iter().copied().chain(known.marks.iter().map(|(letter, _)| *letter)).collect();
-        let letters = letters.into_iter().chain(known.counts.keys().copied());
-        let takes: FxHashMap<u32, bool> = letters.map(|letter| (letter, self.tables.may_take(local, letter))).collect();
-        let may = |letter: u32| takes.get(&letter).copied().unwrap_or(false);
-        let precision = self.precision[kind];
-        let taken = precision.take(&known, &may);
+        let taken = self.taken(local, queue);
         if taken.is_empty() {
             if rest.takes_null {
                 self.ways(number, row, machine, None, queue);
             }
             return rest.takes_null;
         }
-        for (letter, left) in taken {
-            let left = self.queues.intern(left);
-            self.ways(number, row, machine, Some(letter), left);
+        for (letter, left) in taken.iter() {
+            self.ways(number, row, machine, Some(*letter), *left);
         }
         true
+    }
+
+    /// What a machine may take from a queue.
+    fn taken(&mut self, local: u32, queue: u32) -> Arc<[(u32, u32)]> {
+        if let Some(known) = self.taken.get(&(local, queue)) {
+            return Arc::clone(known);
+        }
+        let (kind, known) = (self.tables.local_of(local).0 as usize, self.queues[queue].clone());
+        let marked = known.marks.iter().map(|(letter, _)| *letter);
+        let letters: Vec<u32> =
+            known.prefix.iter().copied().chain(marked).chain(known.counts.keys().copied()).collect();
+        let takes: FxHashMap<u32, bool> =
+            letters.into_iter().map(|letter| (letter, self.tables.may_take(local, letter))).collect();
+        let may = |letter: u32| takes.get(&letter).copied().unwrap_or(false);
+        let found = self.precision[kind].take(&known, &may).into_iter();
+        let found: Arc<[_]> = found.map(|(letter, left)| (letter, self.queues.intern(left))).collect();
+        self.taken.insert((local, queue), Arc::clone(&found));
+        found
     }
 
     fn ways(&mut self, number: u32, row: &Row, machine: usize, letter: Option<u32>, queue: u32) {
@@ -257,13 +273,11 @@ impl Explorer {
         if known.prefix.len() >= self.longest {
             return Next::Refused;
         }
-        let same = precision.count(known, &|other| self.tables.event_of(other) == event);
-        let all = precision.count(known, &|_| true);
-        let bounds = [
-            (program.events[event as usize], same, Error::EventBound),
-            (program.kinds[kind].bound, all, Error::MachineBound),
-        ];
-        for (bound, (least, exact), error) in bounds {
+        let bounds =
+            [(program.events[event as usize], Error::EventBound), (program.kinds[kind].bound, Error::MachineBound)];
+        for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
+            let counts = |other: u32| error == Error::MachineBound || self.tables.event_of(other) == event;
+            let (least, exact) = precision.count(known, &counts);
             match bound {
                 Some(Bound::Assume(most)) if least >= most as usize => return Next::Nothing,
                 // What is not known may be too much.
@@ -271,7 +285,14 @@ impl Explorer {
                 _ => {}
             }
         }
-        row[2 * target + 1] = self.queues.intern(precision.push(&self.queues[queue], letter));
+        let key = (kind as u32, queue, letter);
+        row[2 * target + 1] = match self.longer.get(&key) {
+            Some(known) => *known,
+            None => {
+                let longer = self.queues.intern(precision.push(&self.queues[queue], letter));
+                *self.longer.entry(key).or_insert(longer)
+            }
+        };
         Next::Row(row.into())
     }
 

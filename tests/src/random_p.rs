@@ -1,0 +1,99 @@
+//! Random programs in P: a few machines that send each other events, with whatever the language has for queues.
+
+use std::fmt::Write as _;
+
+use fastrand::Rng;
+
+/// The events; some carry a number.
+const EVENTS: [&str; 4] = ["eA", "eB", "eC", "eD"];
+
+/// A program: two or three machines, small enough to be explored.
+pub fn program(rng: &mut Rng) -> String {
+    let mut text = String::from("event eA; event eB; event eC: int; event eD; event eUnit;\n");
+    let machines = rng.usize(2..=3);
+    let _ = writeln!(text, "machine Main {{\n  var peers: seq[machine]; var n: int;");
+    let _ = writeln!(text, "  start state Init {{ entry {{");
+    for number in 1..machines {
+        let _ = writeln!(text, "    peers += (sizeof(peers), new M{number}(this));");
+    }
+    let _ = writeln!(text, "{}  }}\n{} }}", block(rng, 2), handlers(rng, true));
+    let _ = writeln!(text, "{}{}}}", state(rng, "Other"), HELPER);
+    for number in 1..machines {
+        let _ = writeln!(text, "machine M{number} {{\n  var peers: seq[machine]; var n: int;");
+        let _ = writeln!(text, "  start state Init {{ entry (m: machine) {{ peers += (0, m);\n{}  }}", block(rng, 1));
+        let _ = writeln!(text, "{} }}\n{}{}}}", handlers(rng, false), state(rng, "Other"), HELPER);
+    }
+    if rng.bool() {
+        let _ = writeln!(text, "spec S observes eB, eC {{ var k: int;");
+        let _ = writeln!(text, "  start state I {{ on eB do {{ k = k + 1; assert k < {}; }}", rng.u8(2..5));
+        let _ = writeln!(text, "    on eC goto H; }}\n  hot state H {{ ignore eB; on eC goto I; }} }}");
+        let all: Vec<_> = (1..machines).map(|number| format!("M{number}")).collect();
+        let _ = writeln!(text, "test t [main=Main]: assert S in {{ Main, {} }};", all.join(", "));
+    }
+    text
+}
+
+const HELPER: &str = "  fun Twice(x: int): int { if (x > 1) { return 0; } return x + 1; }\n";
+
+fn state(rng: &mut Rng, name: &str) -> String {
+    format!("  state {name} {{ entry {{\n{}  }}\n{} }}\n", block(rng, 1), handlers(rng, false))
+}
+
+/// What a state does with events; as a rule with all of them.
+fn handlers(rng: &mut Rng, first: bool) -> String {
+    let mut text = String::new();
+    for event in EVENTS.iter().chain(&["eUnit"]) {
+        let number = *event == "eC";
+        match rng.u8(..12) {
+            0..=3 => _ = writeln!(text, "    ignore {event};"),
+            4..=5 if *event != "eUnit" => _ = writeln!(text, "    defer {event};"),
+            6 if number => _ = writeln!(text, "    on {event} do (x: int) {{ n = Twice(x);\n{}    }}", block(rng, 1)),
+            6 | 7 => _ = writeln!(text, "    on {event} do {{\n{}    }}", block(rng, 1)),
+            8 => _ = writeln!(text, "    on {event} goto Other with {{ n = 0; }}"),
+            9 | 10 => _ = writeln!(text, "    on {event} goto Other;"),
+            _ if first || rng.bool() => _ = writeln!(text, "    ignore {event};"),
+            _ => {}
+        }
+    }
+    if rng.u8(..6) == 0 {
+        let _ =
+            writeln!(text, "    on null do {{ if (n < 2) {{ n = n + 1; send this, eUnit; }} else {{ raise halt; }} }}");
+    }
+    if rng.u8(..6) == 0 {
+        text.push_str("    exit { n = 0; }\n");
+    }
+    text
+}
+
+/// Statements.
+fn block(rng: &mut Rng, depth: usize) -> String {
+    let mut text = String::new();
+    for _ in 0..rng.usize(0..3) {
+        let event = EVENTS[rng.usize(..EVENTS.len())];
+        let payload = if event == "eC" { ", n" } else { "" };
+        let line = match rng.u8(..14) {
+            0..=4 => format!("if (sizeof(peers) > 0) {{ send peers[0], {event}{payload}; }}"),
+            5 => format!("if (sizeof(peers) > 0) {{ send choose(peers), {event}{payload}; }}"),
+            6 => format!("send this, {event}{payload};"),
+            7 => "n = Twice(n);".to_owned(),
+            8 if depth > 0 => {
+                format!("if ($) {{\n{}    }} else {{\n{}    }}", block(rng, depth - 1), block(rng, depth - 1))
+            }
+            9 => format!("assert n < {};", rng.u8(2..4)),
+            10 if depth > 0 => {
+                let null = if rng.bool() { "case null: { }" } else { "" };
+                format!("receive {{ case {event}: {{\n{}    }} {null} }}", block(rng, 0))
+            }
+            11 => "raise eUnit;".to_owned(),
+            12 if rng.u8(..4) == 0 => "raise halt;".to_owned(),
+            13 => "if (sizeof(peers) > 0) { send peers[0], halt; }".to_owned(),
+            _ => "announce eB;".to_owned(),
+        };
+        let ends = line.starts_with("raise");
+        let _ = writeln!(text, "      {line}");
+        if ends {
+            break;
+        }
+    }
+    text
+}

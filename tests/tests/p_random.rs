@@ -1,0 +1,128 @@
+//! Random programs with queues: the engine's search against the slow one, and what it proves against the checker.
+//!
+//! There are 1,000 programs, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. `TEPUI_RANDOM_SEED` is the
+//! first seed.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fastrand::Rng;
+use tepui_check::queue::{check, replay};
+use tepui_engines::queue::explorer::Explorer;
+use tepui_engines::queue::summary::{Order, Precision};
+use tepui_lang::p::{Options, Send, read};
+use tepui_lang::source::Source;
+use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
+use tepui_tests::queues::{Explored, explore};
+use tepui_tests::random_p;
+
+const LONGEST: usize = 3;
+const MOST: usize = 3_000;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
+}
+
+fn search(program: &Program, precision: Precision, longest: usize, most: u64) -> Option<Explorer> {
+    let kinds = program.kinds.len();
+    let mut explorer = Explorer::new(Arc::new(program.clone()), vec![precision; kinds], longest);
+    explorer.run(&mut |steps| steps > most).then_some(explorer)
+}
+
+const ALL: [Error; 18] = [
+    Error::Assert,
+    Error::Unhandled,
+    Error::NullTarget,
+    Error::NullEvent,
+    Error::Index,
+    Error::Key,
+    Error::DuplicateKey,
+    Error::Division,
+    Error::Cast,
+    Error::Null,
+    Error::Choose,
+    Error::EventBound,
+    Error::MachineBound,
+    Error::Pop,
+    Error::Permission,
+    Error::Diverges,
+    Error::Deadlock,
+    Error::HotAtEnd,
+];
+
+/// What is found by both, with queues up to a length.
+fn bounded(program: &Program, slow: &Explored) -> Result<(), String> {
+    let Some(fast) = search(program, Precision::EXACT, LONGEST, u64::MAX) else { return Ok(()) };
+    let (found, expected): (Vec<_>, Vec<_>) = (fast.errors().keys().collect(), slow.errors.keys().collect());
+    if found != expected || fast.len() > slow.states.max(1) || fast.has_refused() != slow.refused {
+        return Err(format!("{found:?} in {} states, expected {expected:?} in {}", fast.len(), slow.states));
+    }
+    for error in fast.errors().keys() {
+        let trace = fast.trace(*error).unwrap();
+        replay(program, &trace).map_err(|rejected| format!("{}: {rejected}", error.name()))?;
+        let steps = slow.errors[error].0;
+        if trace.steps.len() > steps {
+            return Err(format!("{}: {} steps, {steps} are enough", error.name(), trace.steps.len()));
+        }
+    }
+    Ok(())
+}
+
+/// What summaries prove holds, and the checker agrees.
+fn proved(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
+    for (name, precision) in [
+        ("bag", Precision { prefix: 0, order: Order::Bag, cap: 2 }),
+        ("list", Precision { prefix: 0, order: Order::List, cap: 1 }),
+        ("ends", Precision::ENDS),
+        ("ends with a prefix and counts", Precision { prefix: 1, order: Order::Ends, cap: 3 }),
+    ] {
+        let Some(cover) = search(program, precision, usize::MAX, 40_000) else { continue };
+        if let Some(missed) = slow.errors.keys().find(|error| !cover.errors().contains_key(error)) {
+            return Err(format!("{name}: {} is missed", missed.name()));
+        }
+        let claimed: Vec<_> = ALL.into_iter().filter(|error| !cover.errors().contains_key(error)).collect();
+        let names: Vec<_> = claimed.iter().map(|error| error.name().to_owned()).collect();
+        let certificate = cover.certificate(&claimed);
+        check(program, &names, &certificate, &|| false).map_err(|rejected| format!("{name}: {rejected}"))?;
+        *counts.entry(name).or_default() += 1;
+        let all: Vec<_> = ALL.iter().map(|error| error.name().to_owned()).collect();
+        if !cover.errors().is_empty() && check(program, &all, &cover.certificate(&ALL), &|| false).is_ok() {
+            return Err(format!("{name}: errors are accepted"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn searches_agree() {
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
+    let mut counts = BTreeMap::new();
+    for seed in first..first + count {
+        let text = random_p::program(&mut Rng::with_seed(seed));
+        let send = if seed % 2 == 0 { Send::Atomic } else { Send::Split };
+        let options = Options { send, ..Options::default() };
+        let parsed = read(&[Source::new("x.p", text.as_bytes())], options);
+        let parsed = parsed.unwrap_or_else(|errors| panic!("seed {seed} is not read: {errors:#?}\n{text}"));
+        let program = &parsed.tests[0].program;
+        let slow = explore(program, LONGEST, MOST);
+        for (word, name) in [("defer", "defer"), ("receive", "receive"), ("on null", "null"), ("halt", "halt")] {
+            *counts.entry(name).or_default() += usize::from(text.contains(word));
+        }
+        if slow.states > MOST || slow.unknown.is_some() {
+            continue;
+        }
+        *counts.entry("explored").or_default() += 1;
+        *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
+        let judged = bounded(program, &slow).and_then(|()| proved(program, &slow, &mut counts));
+        judged.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+    }
+    println!("{counts:?}");
+    let explored = counts["explored"];
+    assert!(explored * 2 > count as usize && counts["unsafe"] * 5 > explored, "{counts:?}");
+    for name in ["defer", "receive", "null", "halt"] {
+        assert!(counts[name] * 10 > count as usize, "{name}: {counts:?}");
+    }
+}
