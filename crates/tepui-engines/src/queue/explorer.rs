@@ -21,6 +21,9 @@ use crate::interner::Interner;
 /// A state: for each machine two numbers, then one for each spec.
 pub type Row = Box<[u32]>;
 
+/// Letters that may be taken, each with the queue that is left.
+type Taken = Arc<[(u32, u32)]>;
+
 /// A step from a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
@@ -41,7 +44,7 @@ pub struct Explorer {
     longest: usize,
     queues: Interner<Queue>,
     /// What a machine may take from a queue, by their numbers: the letters, each with the queue that is left.
-    taken: FxHashMap<(u32, u32), Arc<[(u32, u32)]>>,
+    taken: FxHashMap<(u32, u32), Taken>,
     /// What a queue becomes with a letter more, for each kind of machine.
     longer: FxHashMap<(u32, u32, u32), u32>,
     rows: Interner<Row>,
@@ -169,7 +172,7 @@ impl Explorer {
     }
 
     /// What a machine may take from a queue.
-    fn taken(&mut self, local: u32, queue: u32) -> Arc<[(u32, u32)]> {
+    fn taken(&mut self, local: u32, queue: u32) -> Taken {
         if let Some(known) = self.taken.get(&(local, queue)) {
             return Arc::clone(known);
         }
@@ -181,7 +184,7 @@ impl Explorer {
             letters.into_iter().map(|letter| (letter, self.tables.may_take(local, letter))).collect();
         let may = |letter: u32| takes.get(&letter).copied().unwrap_or(false);
         let found = self.precision[kind].take(&known, &may).into_iter();
-        let found: Arc<[_]> = found.map(|(letter, left)| (letter, self.queues.intern(left))).collect();
+        let found: Taken = found.map(|(letter, left)| (letter, self.queues.intern(left))).collect();
         self.taken.insert((local, queue), Arc::clone(&found));
         found
     }
