@@ -11,8 +11,6 @@ use crate::suggestion::suggestion;
 pub(super) struct Names<'p> {
     pub(super) project: &'p Project,
     types: HashMap<&'p str, Declared>,
-    /// What the declared types stand for.
-    meanings: Vec<Type>,
     /// The constants of each enumeration.
     pub(super) enumerations: Vec<Vec<(String, i64)>>,
     constants: HashMap<&'p str, (usize, i64)>,
@@ -27,8 +25,6 @@ pub(super) struct Names<'p> {
     pub(super) receives: Vec<BTreeSet<u32>>,
     pub(super) functions: HashMap<&'p str, usize>,
     pub(super) parameters: HashMap<&'p str, Type>,
-    /// What only foreign functions make.
-    pub(super) foreign: Vec<&'p str>,
 }
 
 /// What a name of a type stands for.
@@ -47,7 +43,6 @@ impl<'p> Names<'p> {
         let mut names = Self {
             project,
             types: HashMap::new(),
-            meanings: vec![Type::Wrong; project.types.len()],
             enumerations: Vec::new(),
             constants: HashMap::new(),
             events: HashMap::from([("halt", 0), ("null", 1)]),
@@ -57,7 +52,6 @@ impl<'p> Names<'p> {
             receives: Vec::new(),
             functions: HashMap::new(),
             parameters: HashMap::new(),
-            foreign: Vec::new(),
         };
         names.collect(sink);
         names.mean(sink);
@@ -106,18 +100,11 @@ impl<'p> Names<'p> {
         self.enumerations.push(constants);
     }
 
-    /// Finds out what types mean.
+    /// Finds out what payloads and parameters are; what is wrong with a type is said even if nobody uses it.
     fn mean(&mut self, sink: &mut Sink) {
         let project = self.project;
-        for number in 0..project.types.len() {
-            let declared = &project.types[number];
-            self.meanings[number] = match &declared.meaning {
-                Some(meaning) => self.type_at(meaning, 0, sink),
-                None => {
-                    self.foreign.push(&declared.name.text);
-                    Type::Foreign(number)
-                }
-            };
+        for meaning in project.types.iter().filter_map(|declared| declared.meaning.as_ref()) {
+            self.type_of(meaning, sink);
         }
         for event in &project.events {
             let payload = event.payload.as_ref().map_or(Type::Null, |payload| self.type_of(payload, sink));
