@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui_check::queue::{check, replay};
+use tepui_engines::queue::cover::{Covered, cover};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Options, Send, read};
@@ -96,6 +97,31 @@ fn proved(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str
     Ok(())
 }
 
+/// Covers that become more precise where they must: what they say is right.
+fn refined(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
+    let mut left = 100_000;
+    let covered = cover(&Arc::new(program.clone()), &ALL, &mut |_| {
+        left -= 1;
+        left < 0
+    });
+    match covered {
+        Covered::Safe(rows) => {
+            let names: Vec<_> = ALL.iter().map(|error| error.name().to_owned()).collect();
+            check(program, &names, &rows.certificate(&ALL), &|| false).map_err(|rejected| rejected.to_string())?;
+            *counts.entry("covered").or_default() += 1;
+            if slow.errors.is_empty() { Ok(()) } else { Err("an error is covered".to_owned()) }
+        }
+        Covered::Unsafe(trace) => {
+            *counts.entry("broken").or_default() += 1;
+            replay(program, &trace).map(|_| ()).map_err(|rejected| format!("broken: {rejected}"))
+        }
+        Covered::Open(_) => {
+            *counts.entry("open").or_default() += 1;
+            Ok(())
+        }
+    }
+}
+
 #[test]
 fn searches_agree() {
     let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
@@ -116,7 +142,9 @@ fn searches_agree() {
         }
         *counts.entry("explored").or_default() += 1;
         *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
-        let judged = bounded(program, &slow).and_then(|()| proved(program, &slow, &mut counts));
+        let judged = bounded(program, &slow)
+            .and_then(|()| proved(program, &slow, &mut counts))
+            .and_then(|()| refined(program, &slow, &mut counts));
         judged.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
     }
     println!("{counts:?}");

@@ -4,11 +4,14 @@
 
 use std::sync::Arc;
 
+use tepui_check::queue::{check, replay};
+use tepui_engines::queue::cover::{Covered, cover};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Dialect, Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
 use tepui_tests::corpus::corpus;
 
 fn old(file: &str) -> Program {
@@ -105,5 +108,38 @@ fn closed_sets_are_those_that_are_known() {
     for (file, precision) in [("10-pingpong", of(Order::Bag, 2, 0)), ("12-pingflood", of(Order::List, 1, 0))] {
         let (_, safe) = closed(without_bounds(old(file)), precision, usize::MAX).unwrap();
         assert!(!safe, "{file} {precision:?}");
+    }
+}
+
+/// Programs are covered, with queues of any length, or broken.
+#[test]
+#[ignore = "needs the corpus"]
+fn covers_are_precise_enough() {
+    for (file, safe) in [
+        ("01-german-1", true),
+        ("09-maxinstances", true),
+        ("10-pingpong", true),
+        ("12-pingflood", true),
+        ("tutorial/choice_1.p", true),
+        ("tutorial/choice_2.p", true),
+        ("tutorial/nonresponsive.p", false),
+        ("13-elevator-buggy", false),
+    ] {
+        let program = Arc::new(without_bounds(old(file)));
+        let covered = cover(&program, &[Error::Assert, Error::Unhandled, Error::Diverges], &mut |_| false);
+        match covered {
+            Covered::Safe(rows) => {
+                assert!(safe, "{file}");
+                let claimed = [Error::Assert, Error::Unhandled, Error::Diverges];
+                let names: Vec<_> = claimed.iter().map(|error| error.name().to_owned()).collect();
+                check(&program, &names, &rows.certificate(&claimed), &|| false).unwrap();
+                println!("{file}: {} rows, {:?}", rows.len(), rows.precisions());
+            }
+            Covered::Unsafe(trace) => {
+                assert!(!safe, "{file}: {trace:?}");
+                replay(&program, &trace).unwrap();
+            }
+            Covered::Open(kind) => panic!("{file}: open, {kind:?}"),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use tepui_cert::queue::{self as cert, Certificate, Trace};
 use tepui_model::queue::evaluate::Error;
 
-use super::explorer::Explorer;
+use super::explorer::{Explorer, Step};
 use super::summary::{Order, Precision, Queue};
 
 impl Explorer {
@@ -24,16 +24,26 @@ impl Explorer {
 
     /// The steps to an error that was found. With summaries of queues they may not be steps of the program.
     pub fn trace(&self, error: Error) -> Option<Trace> {
+        let steps = self.way_to(error)?.into_iter();
+        let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices.clone() });
+        let (program, property) = (self.tables().program().digest(), error.name().to_owned());
+        Some(Trace { program, property, steps: steps.collect() })
+    }
+
+    /// The letters that are taken on the way to an error, one for each step.
+    pub(super) fn letters_to(&self, error: Error) -> Vec<Option<u32>> {
+        self.way_to(error).into_iter().flatten().map(|step| step.letter).collect()
+    }
+
+    fn way_to(&self, error: Error) -> Option<Vec<&Step>> {
         let (row, last) = self.errors().get(&error)?;
-        let step = |machine: u32, choices: &[u32]| cert::Step { machine: machine as usize, choices: choices.to_vec() };
-        let mut steps: Vec<_> = last.iter().map(|last| step(last.machine, &last.choices)).collect();
-        let mut at = *row;
+        let (mut steps, mut at): (Vec<_>, _) = (last.iter().collect(), *row);
         while let Some(before) = self.step_to(at) {
-            steps.push(step(before.machine, &before.choices));
+            steps.push(before);
             at = before.from;
         }
         steps.reverse();
-        Some(Trace { program: self.tables().program().digest(), property: error.name().to_owned(), steps })
+        Some(steps)
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Step {
     pub from: u32,
     /// The machine.
     pub machine: u32,
+    /// What it takes.
+    pub letter: Option<u32>,
     /// What is chosen.
     pub choices: Vec<u32>,
 }
@@ -193,7 +195,7 @@ impl Explorer {
         let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
         for way in ways.iter() {
             self.steps += 1;
-            let step = || Step { from: number, machine: machine as u32, choices: way.choices.clone() };
+            let step = || Step { from: number, machine: machine as u32, letter, choices: way.choices.clone() };
             match self.next(row, machine, queue, way) {
                 Next::Row(next) => {
                     let found = self.rows.intern(next);

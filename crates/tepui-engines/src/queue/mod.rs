@@ -1,5 +1,6 @@
 //! Programs of machines with queues.
 
+pub mod cover;
 mod evidence;
 pub mod explorer;
 pub mod slice;
