@@ -1,7 +1,5 @@
 //! How many states programs with queues have: exactly those that are known.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use tepui_check::queue::{check, replay};

@@ -1,7 +1,5 @@
 //! What programs in P do, sentence by sentence: small programs with the errors that can happen in them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tepui_lang::p::{Dialect, Options, Send, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::evaluate::Error;

@@ -3,8 +3,6 @@
 //! There are 1,000 programs, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. `TEPUI_RANDOM_SEED` is the
 //! first seed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

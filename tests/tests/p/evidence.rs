@@ -1,7 +1,5 @@
 //! Evidence about programs with queues: what a search finds is accepted, and forgeries are not.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use fastrand::Rng;

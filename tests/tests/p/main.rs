@@ -1,0 +1,9 @@
+//! Programs with queues, written in P.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod corpus;
+mod evidence;
+mod random;
+mod semantics;
+mod states;
