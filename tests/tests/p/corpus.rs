@@ -176,6 +176,7 @@ fn programs_of_the_old_dialect_do_what_is_known() {
         let kind = row["error"].split(':').next().unwrap_or_default();
         let kind = if kind.starts_with("a step that never ends") { "diverges" } else { kind };
         println!("{}: {} states, {:?}", row["name"], found.states, found.errors.keys());
+        // Its error is too deep for this search.
         if row["name"] != "TokenRing-buggy" {
             wrong.extend(judge(&found, &row["verdict"], kind).map(|why| format!("{}: {why}", row["dir"])));
         }

@@ -64,7 +64,8 @@ pub struct Explorer {
 
 /// What comes of a way.
 enum Next {
-    Row(Row),
+    /// Another row; and an error, if a summary does not say whether a bound is kept.
+    Row(Row, Option<Error>),
     Error(Error),
     Refused,
     Nothing,
@@ -197,7 +198,10 @@ impl Explorer {
             self.steps += 1;
             let step = || Step { from: number, machine: machine as u32, letter, choices: way.choices.clone() };
             match self.next(row, machine, queue, way) {
-                Next::Row(next) => {
+                Next::Row(next, doubt) => {
+                    doubt.into_iter().for_each(|error| {
+                        self.errors.entry(error).or_insert_with(|| (number, Some(step())));
+                    });
                     let found = self.rows.intern(next);
                     if found as usize == self.before.len() {
                         self.before.push(Some(step()));
@@ -222,7 +226,7 @@ impl Explorer {
             return wrong;
         }
         match &way.effect {
-            Ends::Rests => Next::Row(row.into()),
+            Ends::Rests => Next::Row(row.into(), None),
             Ends::Sends(target, letter) => self.append(row, *target as usize, *letter),
             Ends::Creates(kind, argument, into, local) => {
                 let machines = self.machines(&row.clone().into());
@@ -235,7 +239,7 @@ impl Explorer {
                 let created = self.tables.created(*kind, argument);
                 let empty = self.queues.intern(Queue::default());
                 row.splice(2 * machines..2 * machines, [created, empty]);
-                Next::Row(row.into())
+                Next::Row(row.into(), None)
             }
             Ends::Fails(error) => Next::Error(*error),
             Ends::Pruned => Next::Nothing,
@@ -272,7 +276,7 @@ impl Explorer {
             return Next::Error(Error::Permission);
         }
         if self.tables.rest(local).halted {
-            return Next::Row(row.into());
+            return Next::Row(row.into(), None);
         }
         let (known, precision) = (&self.queues[queue], self.precision[kind]);
         if known.prefix.len() >= self.longest {
@@ -280,13 +284,15 @@ impl Explorer {
         }
         let bounds =
             [(program.events[event as usize], Error::EventBound), (program.kinds[kind].bound, Error::MachineBound)];
+        let mut doubt = None;
         for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
             let counts = |other: u32| error == Error::MachineBound || self.tables.event_of(other) == event;
             let (least, exact) = precision.count(known, &counts);
             match bound {
                 Some(Bound::Assume(most)) if least >= most as usize => return Next::Nothing,
-                // What is not known may be too much.
-                Some(Bound::Assert(most)) if least >= most as usize || !exact => return Next::Error(error),
+                Some(Bound::Assert(most)) if least >= most as usize => return Next::Error(error),
+                // What is not known may be too much, and may not.
+                Some(Bound::Assert(_)) if !exact => doubt = doubt.or(Some(error)),
                 _ => {}
             }
         }
@@ -298,7 +304,7 @@ impl Explorer {
                 *self.longer.entry(key).or_insert(longer)
             }
         };
-        Next::Row(row.into())
+        Next::Row(row.into(), doubt)
     }
 
     /// What is wrong with a row in which no machine can move.

@@ -203,7 +203,7 @@ impl Tables {
         let scenario = program.specs[spec].scenario;
         let result = match outcome.effect {
             Effect::Rests => Ok(self.local(kind, outcome.local)),
-            Effect::Fails(..) if scenario => Ok(self.local(kind, outcome.local)),
+            Effect::Fails(..) if scenario => Ok(local),
             Effect::Fails(error, _) => Err(Some(error)),
             _ => Err(None),
         };

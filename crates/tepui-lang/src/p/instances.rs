@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tepui_model::queue::Value;
+use tepui_model::queue::{Binary, Value};
 
 use super::names::Names;
-use super::syntax::{Expression, Form, Operator, Parametric};
+use super::syntax::{Expression, Form, Parametric};
 use crate::diagnostic::{Sink, quote};
 
 /// The most instances of a test.
@@ -132,28 +132,28 @@ fn evaluate(expression: &Expression, values: &Assignment) -> Option<Value> {
     }
 }
 
-fn operate(operator: Operator, left: &Value, right: &Value) -> Option<Value> {
+fn operate(operator: Binary, left: &Value, right: &Value) -> Option<Value> {
     let value = match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Value::Bool(match operator {
-            Operator::And => *left && *right,
-            Operator::Or => *left || *right,
-            Operator::Equal => left == right,
-            Operator::Unequal => left != right,
+            Binary::And => *left && *right,
+            Binary::Or => *left || *right,
+            Binary::Equal => left == right,
+            Binary::Unequal => left != right,
             _ => return None,
         }),
         (Value::Int(left), Value::Int(right)) => match operator {
-            Operator::Plus => Value::Int(left.wrapping_add(*right)),
-            Operator::Minus => Value::Int(left.wrapping_sub(*right)),
-            Operator::Times => Value::Int(left.wrapping_mul(*right)),
-            Operator::Divide => Value::Int(left.checked_div(*right)?),
-            Operator::Modulo => Value::Int(left.checked_rem(*right)?),
-            Operator::Less => Value::Bool(left < right),
-            Operator::AtMost => Value::Bool(left <= right),
-            Operator::Greater => Value::Bool(left > right),
-            Operator::AtLeast => Value::Bool(left >= right),
-            Operator::Equal => Value::Bool(left == right),
-            Operator::Unequal => Value::Bool(left != right),
-            Operator::And | Operator::Or | Operator::In => return None,
+            Binary::Plus => Value::Int(left.wrapping_add(*right)),
+            Binary::Minus => Value::Int(left.wrapping_sub(*right)),
+            Binary::Times => Value::Int(left.wrapping_mul(*right)),
+            Binary::Divide => Value::Int(left.checked_div(*right)?),
+            Binary::Modulo => Value::Int(left.checked_rem(*right)?),
+            Binary::Less => Value::Bool(left < right),
+            Binary::AtMost => Value::Bool(left <= right),
+            Binary::Greater => Value::Bool(left > right),
+            Binary::AtLeast => Value::Bool(left >= right),
+            Binary::Equal => Value::Bool(left == right),
+            Binary::Unequal => Value::Bool(left != right),
+            Binary::And | Binary::Or | Binary::In => return None,
         },
         _ => return None,
     };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tepui_model::queue::Binary;
+
 use crate::diagnostic::Diagnostic;
 
 /// A place in one of the sources of a project.
@@ -269,7 +271,7 @@ pub(super) enum Form {
     New(Name, Vec<Expression>),
     Not(Box<Expression>),
     Minus(Box<Expression>),
-    Binary(Operator, Box<Expression>, Box<Expression>),
+    Binary(Binary, Box<Expression>, Box<Expression>),
     Cast(Box<Expression>, Type),
     Convert(Box<Expression>, Type),
     Keys(Box<Expression>),
@@ -279,24 +281,6 @@ pub(super) enum Form {
     Tuple(Vec<Expression>),
     Record(Vec<(Name, Expression)>),
     Format(Name, Vec<Expression>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operator {
-    Times,
-    Divide,
-    Modulo,
-    Plus,
-    Minus,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-    In,
-    Equal,
-    Unequal,
-    And,
-    Or,
 }
 
 #[derive(Debug)]

@@ -111,7 +111,8 @@ impl Program {
         let outcome = self.step(spec.kind, u32::MAX, local, letter, &mut Choices::default());
         match outcome.effect {
             Effect::Rests => Ok(outcome.local),
-            Effect::Fails(_, _) if spec.scenario => Ok(outcome.local),
+            // A scenario that does not fit stays where it is.
+            Effect::Fails(..) if spec.scenario => Ok(local.clone()),
             Effect::Fails(error, message) => Err(Happens::Error(Violation { error, message, spec: Some(number) })),
             other => Err(cannot(&other)),
         }

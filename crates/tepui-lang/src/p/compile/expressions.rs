@@ -4,11 +4,11 @@
 //! the rest is evaluated at once.
 
 use tepui_model::queue::run::MOST_CHOICES;
-use tepui_model::queue::{Among, Expression, Instruction, Slot, Unary, Value};
+use tepui_model::queue::{Among, Binary, Expression, Instruction, Slot, Unary, Value};
 
 use super::body::{Body, Typed};
 use crate::diagnostic::quote;
-use crate::p::syntax::{self, Form, Name, Operator, Place};
+use crate::p::syntax::{self, Form, Name, Place};
 use crate::p::types::{References, Type};
 
 impl Body<'_, '_, '_> {
@@ -278,19 +278,19 @@ impl Body<'_, '_, '_> {
 
     fn binary(
         &mut self,
-        operator: Operator,
+        operator: Binary,
         left: &syntax::Expression,
         right: &syntax::Expression,
         place: Place,
     ) -> Typed {
         let (left_kind, first) = self.expression(left);
-        if let Operator::And | Operator::Or = operator {
+        if let Binary::And | Binary::Or = operator {
             return self.connective(operator, (left, left_kind, first), right);
         }
         let (right_kind, second) = self.expression(right);
         let (left_kind, first) = self.numbered(left_kind, first, &right_kind);
         let (right_kind, second) = self.numbered(right_kind, second, &left_kind);
-        let (kind, operator) = self.operated(operator, &left_kind, &right_kind, place);
+        let kind = self.operated(operator, &left_kind, &right_kind, place);
         (kind, Expression::Binary(operator, Box::new(first), Box::new(second)))
     }
 
@@ -307,17 +307,16 @@ impl Body<'_, '_, '_> {
     /// The second operand is only looked at if the first one leaves the value open, and so are its effects.
     fn connective(
         &mut self,
-        operator: Operator,
+        operator: Binary,
         (left, left_kind, first): (&syntax::Expression, Type, Expression),
         right: &syntax::Expression,
     ) -> Typed {
-        use tepui_model::queue::Binary;
         self.compiler.require(left.place, &Type::Bool, &left_kind);
         let before = self.code.len();
         let slot = self.temporary(Type::Bool);
         self.set(Slot::Local(slot), first.clone());
         let open = match operator {
-            Operator::And => Self::read(slot),
+            Binary::And => Self::read(slot),
             _ => Expression::Unary(Unary::Not, Box::new(Self::read(slot))),
         };
         let skip = self.emit(Instruction::Unless(open, 0));
@@ -329,8 +328,7 @@ impl Body<'_, '_, '_> {
             self.code.truncate(before);
             self.places.truncate(before);
             self.slots.pop();
-            let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
-            return (Type::Bool, Expression::Binary(binary, Box::new(first), Box::new(second)));
+            return (Type::Bool, Expression::Binary(operator, Box::new(first), Box::new(second)));
         }
         self.set(Slot::Local(slot), second);
         self.land(skip);

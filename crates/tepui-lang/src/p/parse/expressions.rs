@@ -1,23 +1,19 @@
 //! Expressions, by the precedence of their operators.
 
+use tepui_model::queue::Binary;
+
 use super::*;
-use crate::p::syntax::{Form, Operator};
+use crate::p::syntax::Form;
 
 /// The operators that join two expressions, the loosest first; casts stand between sums and comparisons.
-const LEVELS: &[&[(&str, Operator)]] = &[
-    &[("||", Operator::Or)],
-    &[("&&", Operator::And)],
-    &[("==", Operator::Equal), ("!=", Operator::Unequal)],
-    &[
-        ("<", Operator::Less),
-        ("<=", Operator::AtMost),
-        (">", Operator::Greater),
-        (">=", Operator::AtLeast),
-        ("in", Operator::In),
-    ],
+const LEVELS: &[&[(&str, Binary)]] = &[
+    &[("||", Binary::Or)],
+    &[("&&", Binary::And)],
+    &[("==", Binary::Equal), ("!=", Binary::Unequal)],
+    &[("<", Binary::Less), ("<=", Binary::AtMost), (">", Binary::Greater), (">=", Binary::AtLeast), ("in", Binary::In)],
     &[],
-    &[("+", Operator::Plus), ("-", Operator::Minus)],
-    &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)],
+    &[("+", Binary::Plus), ("-", Binary::Minus)],
+    &[("*", Binary::Times), ("/", Binary::Divide), ("%", Binary::Modulo)],
 ];
 
 /// The level of casts.
