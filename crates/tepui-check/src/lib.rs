@@ -31,6 +31,13 @@ pub enum Accepted {
         /// How many languages they are made of.
         languages: usize,
     },
+    /// The proof is about states with summaries of queues.
+    Rows {
+        /// The errors that do not happen.
+        properties: Vec<String>,
+        /// How many rows there are.
+        rows: usize,
+    },
     /// The proof is about languages of actions.
     Languages {
         /// The properties that hold in every reachable state.

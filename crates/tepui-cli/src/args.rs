@@ -12,6 +12,7 @@ use tepui::{AUTO, Facts, Policy};
 const PROGRAMS: &str = "Boolean programs";
 const SEARCH: &str = "Search";
 const MEETING: &str = "Threads that meet in actions";
+const MACHINES: &str = "P programs";
 const LIMITS: &str = "Limits";
 const OUTPUT: &str = "Output";
 
@@ -21,6 +22,7 @@ Examples:
   tepui verify driver.cpds                       the same for a pushdown system
   tepui verify x.pds                             with x.init and x.spec beside it
   tepui verify server.rpds                       threads that meet in actions
+  tepui verify Project.pproj                     all tests of a P project
   tepui verify x.pds --target '2|5,*'            look for another target
   tepui verify x.cpds --certificate x.cert && tepui check x.cert x.cpds
   tepui verify x.cpds --trace x.trace; tepui replay x.trace x.cpds
@@ -93,8 +95,10 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .bp program, a .cpds, .rpds or .spad file, or a .pds file with .init and .spec beside it
-    pub(crate) model: PathBuf,
+    /// The model: a .bp program, a .cpds, .rpds or .spad file, a .pds file with .init and .spec beside it, a .pproj project,
+    /// or .p files or a folder with them
+    #[arg(required = true)]
+    pub(crate) model: Vec<PathBuf>,
     /// The initial state, as text (0|1.2,4; stacks from the bottom up) or as a file
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) init: Option<String>,
@@ -111,13 +115,73 @@ pub(crate) struct ModelArgs {
     pub(crate) all_views: bool,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) machines: MachineArgs,
+    /// How a .bp or .p program is written; by default it is found out
+    #[arg(long, value_enum)]
+    pub(crate) dialect: Option<DialectName>,
+}
+
+impl ModelArgs {
+    /// A file without options.
+    pub(crate) fn of(file: PathBuf) -> Self {
+        let (program, machines) = (ProgramArgs::default(), MachineArgs::default());
+        let property = Vec::new();
+        Self {
+            model: vec![file],
+            init: None,
+            target: None,
+            property,
+            all_views: false,
+            program,
+            machines,
+            dialect: None,
+        }
+    }
+
+    /// The model as the user named it.
+    pub(crate) fn name(&self) -> String {
+        self.model.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct MachineArgs {
+    /// Only the test with this name, with all its instances, or those whose names begin with it; may be given several times
+    /// (-tc for short)
+    #[arg(long, visible_alias = "testcase", value_name = "NAME", help_heading = MACHINES)]
+    pub(crate) test_case: Vec<String>,
+    /// When an event that is sent is in the queue; by default as the dialect says
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = MACHINES)]
+    pub(crate) send: Option<SendName>,
+    /// Leave out the bounds on queues that the text has
+    #[arg(long, help_heading = MACHINES)]
+    pub(crate) ignore_bounds: bool,
+    /// All instances of a test that is a sample of them
+    #[arg(long, help_heading = MACHINES)]
+    pub(crate) all_instances: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SendName {
+    /// At once
+    Atomic,
+    /// Others may move after specs have heard of it and before it is there
+    Split,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SummaryName {
+    /// How often each event occurs
+    Bag,
+    /// The order in which events occur first
+    List,
+    /// The order in which they occur first and last
+    Ends,
 }
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProgramArgs {
-    /// How the program is written; by default it is found out
-    #[arg(long, value_enum, help_heading = PROGRAMS)]
-    pub(crate) dialect: Option<DialectName>,
     /// A label that no thread may reach; may be given several times
     #[arg(long, value_name = "LABEL", help_heading = PROGRAMS)]
     pub(crate) label: Vec<String>,
@@ -152,6 +216,10 @@ pub(crate) enum DialectName {
     Boppo,
     /// The same; `init` runs first, then every procedure that nobody calls is a thread
     Getafix,
+    /// P with bounds on events and stacks of states
+    Old,
+    /// P as it is
+    Today,
 }
 
 #[derive(Args, Debug)]
@@ -185,6 +253,27 @@ pub(crate) struct RunArgs {
     /// Rendezvous: put the actions that a thread does not know into its language before it is approximated (a baseline)
     #[arg(long, help_heading = MEETING)]
     pub(crate) shuffle_first: bool,
+    /// What is known of a queue behind its prefix; by default that is found out, starting with ends (cover, queues)
+    #[arg(long, value_enum, value_name = "KIND", help_heading = MACHINES)]
+    pub(crate) summary: Option<SummaryName>,
+    /// How many events at the head of a queue are known as they are (cover, queues)
+    #[arg(long, value_name = "P", help_heading = MACHINES)]
+    pub(crate) prefix: Option<u16>,
+    /// Up to which number the events behind them are counted (cover, queues)
+    #[arg(long, value_name = "C", help_heading = MACHINES)]
+    pub(crate) cap: Option<u8>,
+    /// How many executions are drawn by lot (walk) [default: 10000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = MACHINES)]
+    pub(crate) schedules: Option<u32>,
+    /// How many steps each of them has at most (walk) [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = MACHINES)]
+    pub(crate) steps: Option<u32>,
+    /// What the lots depend on (walk) [default: 0]
+    #[arg(long, value_name = "S", help_heading = MACHINES)]
+    pub(crate) seed: Option<u64>,
+    /// Draw the execution that breaks a property to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) svg: Option<PathBuf>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
     pub(crate) format: Format,

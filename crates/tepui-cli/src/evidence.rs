@@ -5,13 +5,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use flate2::{Compression, GzBuilder, read::MultiGzDecoder};
-use tepui::{Accepted, Certificate, Refusal, Replayed, Trace};
+use tepui::{Accepted, Certificate, Digest, Refusal, Replayed, Trace};
 use tepui_report::{bytes as bytes_text, count, grouped, visible};
 
 use super::args::{CheckArgs, LimitArgs, ReplayArgs};
-use super::input::{Loaded, load};
+use super::input::{Loaded, load_all};
 use super::limits::{Limits, within};
-use super::{Exit, output, print, shown};
+use super::{Exit, output, print};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// What a compressed file may unpack to.
@@ -22,13 +22,13 @@ type Judgement = (String, Exit);
 
 /// Runs `tepui check`.
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
-    let (limits, file, args) = (args.limits, shown(&args.model.model), args.clone());
+    let (limits, file, args) = (args.limits, visible(&args.model.name()).into_owned(), args.clone());
     judge(&limits, &file, move |stop| checked(&args, stop))
 }
 
 /// Runs `tepui replay`.
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
-    let (limits, file, args) = (args.limits, shown(&args.model.model), args.clone());
+    let (limits, file, args) = (args.limits, visible(&args.model.name()).into_owned(), args.clone());
     judge(&limits, &file, move |stop| replayed(&args, stop))
 }
 
@@ -50,15 +50,16 @@ fn judge(
 }
 
 fn checked(args: &CheckArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
-    let loaded = load(&args.model, None)?;
+    let all = load_all(&args.model, None)?;
     let certificate = match read_text(&args.certificate)?.map(|text| Certificate::from_text(&text)) {
         Ok(Ok(certificate)) => certificate,
         Ok(Err(unreadable)) => return rejected(&unreadable.to_string()),
         Err(reason) => return rejected(&reason),
     };
+    let loaded = meant(&all, certificate.model());
     match loaded.problem.check(&certificate, stop) {
-        Ok(checked) => Ok((accepted_of(&loaded, &proves(&checked.accepted)), Exit::Good)),
-        Err(refusal) => rejected_of(&loaded, &refusal, "--certificate"),
+        Ok(checked) => Ok((accepted_of(loaded, &proves(&checked.accepted)), Exit::Good)),
+        Err(refusal) => rejected_of(loaded, &refusal, "--certificate"),
     }
 }
 
@@ -80,6 +81,11 @@ fn proves(accepted: &Accepted) -> String {
             let proves = claim(properties).unwrap_or_else(others);
             format!("{proves} ({} of {})", count(*rows as u64, "row"), count(*languages as u64, "regular set"))
         }
+        Accepted::Rows { properties, rows } => {
+            let others = || "no states but those of its rows can be reached".to_owned();
+            let rows = count(*rows as u64, "abstract state");
+            format!("{} ({rows}, for queues of any length)", claim(properties).unwrap_or_else(others))
+        }
         Accepted::Languages { properties, automata, states } => {
             let nothing = || "nothing is claimed".to_owned();
             let automata = match automata {
@@ -96,7 +102,7 @@ fn proves(accepted: &Accepted) -> String {
 }
 
 fn replayed(args: &ReplayArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
-    let loaded = load(&args.model, None)?;
+    let all = load_all(&args.model, None)?;
     let mut says = String::new();
     let traces = match read_text(&args.trace)?.map(|text| Trace::from_text(&text)) {
         Ok(Ok(traces)) => traces,
@@ -104,7 +110,7 @@ fn replayed(args: &ReplayArgs, stop: &dyn Fn() -> bool) -> Result<Judgement> {
         Err(reason) => return rejected(&reason),
     };
     for trace in &traces {
-        let (text, exit) = replayed_one(&loaded, trace, stop)?;
+        let (text, exit) = replayed_one(meant(&all, trace.model()), trace, stop)?;
         says += &text;
         // When the signal comes, nobody waits for what is said.
         if exit != Exit::Good || stop() {
@@ -126,7 +132,13 @@ fn replayed_one(loaded: &Loaded, trace: &Trace, stop: &dyn Fn() -> bool) -> Resu
 }
 
 fn accepted_of(loaded: &Loaded, says: &str) -> String {
-    format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {}\n", visible(&loaded.file), visible(says))
+    format!("\u{1b}[1;32mACCEPTED\u{1b}[0m  {}: {}\n", visible(&loaded.name()), visible(says))
+}
+
+/// The test that evidence is about. If it is about none, the first one may say so.
+fn meant(all: &[Loaded], digest: Digest) -> &Loaded {
+    let same = |loaded: &&Loaded| loaded.problem.digest() == digest;
+    all.iter().find(same).unwrap_or(&all[0])
 }
 
 /// Of one text there may be several models, one for each choice of options.

@@ -3,16 +3,17 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use tepui::diagnostic::{Diagnostic, Severity};
 use tepui::source::Source;
-use tepui::{Dialect, Error, Input, Problem, Reading};
+use tepui::{Dialect, Error, Input, Problem, Reading, Sending};
 use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
 
-use super::args::{DialectName, ModelArgs};
-use super::{complain, shown};
+use super::args::{DialectName, ModelArgs, SendName};
+use super::complain;
+use super::gather::{Gathered, gather, read};
 
 /// Input that was refused, with the explanation for the user.
 #[derive(Debug)]
@@ -51,14 +52,25 @@ pub(crate) struct Loaded {
 }
 
 /// Reads a problem, restricted to the properties that were asked for.
-pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> {
-    let mut inputs = vec![args.model.clone()];
-    let main = read(&args.model)?;
+pub(crate) fn load(args: &ModelArgs) -> Result<Loaded> {
+    let mut all = load_all(args, None)?;
+    match all.len() {
+        1 => Ok(all.swap_remove(0)),
+        _ => {
+            let names = all.iter().filter_map(|loaded| loaded.problem.test_case()).map(str::to_owned).collect();
+            Err(Error::SeveralTests { names }.into())
+        }
+    }
+}
+
+/// Reads a problem, or one for each test.
+pub(crate) fn load_all(args: &ModelArgs, matching: Option<&Path>) -> Result<Vec<Loaded>> {
+    let Gathered { main, others, mut inputs } = gather(&args.model)?;
     let given: Vec<_> = args.given().into_iter().chain(matching.map(|_| "--matching")).collect();
     tepui::require_fitting(&main.name, &given)?;
-    let companions = companions(&args.model);
+    let companions = companions(&args.model[0]);
     let mut beside = |number: usize| -> Result<Option<Source>> {
-        let Some(path) = companions.map(|names| args.model.with_extension(names[number])) else { return Ok(None) };
+        let Some(path) = companions.map(|names| args.model[0].with_extension(names[number])) else { return Ok(None) };
         if !path.exists() {
             return Ok(None);
         }
@@ -73,23 +85,27 @@ pub(crate) fn load(args: &ModelArgs, matching: Option<&Path>) -> Result<Loaded> 
     inputs.extend([&args.init, &args.target].into_iter().flatten().map(PathBuf::from).filter(|path| path.is_file()));
     inputs.extend(matching.map(Path::to_owned));
     let matching = matching.map(read).transpose()?;
-    let file = main.name.clone();
-    let problem = Problem::read(&Input { main, init, target, matching }, &args.reading()).map_err(refused)?;
+    let input = Input { main, init, target, matching, others };
+    let problems = Problem::read_all(&input, &args.reading()).map_err(refused)?;
+    Ok(problems.into_iter().map(|problem| loaded(problem, args, &inputs)).collect())
+}
+
+fn loaded(problem: Problem, args: &ModelArgs, inputs: &[PathBuf]) -> Loaded {
     let said = |severity: fn(Severity) -> bool| {
         problem.diagnostics.iter().filter(move |diagnostic| severity(diagnostic.severity))
     };
     let sources: Vec<_> = problem.sources.iter().map(Option::as_ref).collect();
     let one = |diagnostic: &Diagnostic| render(std::slice::from_ref(diagnostic), &sources);
-    Ok(Loaded {
+    Loaded {
         warnings: said(|severity| severity != Severity::Note).map(one).collect(),
         notes: said(|severity| severity == Severity::Note).map(one).collect(),
         warning_lines: said(|severity| severity != Severity::Note).map(|warning| line(warning, &sources)).collect(),
-        again: again(args),
+        again: again(args, problem.test_case()),
         all_views: args.all_views,
-        file,
-        inputs,
+        file: args.name(),
+        inputs: inputs.to_vec(),
         problem,
-    })
+    }
 }
 
 /// The extensions of files that belong to a model of its language, if they stand beside it.
@@ -106,7 +122,7 @@ fn line(diagnostic: &Diagnostic, sources: &[Option<&Source>]) -> String {
 }
 
 /// What is wrong with a text is shown with its place.
-fn refused(error: Error) -> anyhow::Error {
+pub(crate) fn refused(error: Error) -> anyhow::Error {
     match error {
         Error::Refused { diagnostics, sources } => {
             let sources: Vec<_> = sources.iter().map(Option::as_ref).collect();
@@ -118,6 +134,11 @@ fn refused(error: Error) -> anyhow::Error {
 }
 
 impl Loaded {
+    /// The file, and the test where there are several.
+    pub(crate) fn name(&self) -> String {
+        self.problem.test_case().map_or_else(|| self.file.clone(), |test| format!("{} {test}", self.file))
+    }
+
     /// Whether there is a question: a property, or which views there are.
     pub(crate) fn asks_something(&self) -> bool {
         self.all_views || !self.problem.asked().is_empty()
@@ -132,9 +153,10 @@ impl Loaded {
     }
 }
 
-/// The file and the options that select what is verified, for a shell.
-pub(crate) fn again(args: &ModelArgs) -> String {
-    let mut words = vec![args.model.display().to_string()];
+/// The files and the options that select what is verified, for a shell; and the test, where there are several.
+pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
+    let mut words: Vec<_> = args.model.iter().map(|path| path.display().to_string()).collect();
+    words.extend(test.into_iter().flat_map(|test| ["--test-case".to_owned(), test.to_owned()]));
     let options = [("--init", &args.init), ("--target", &args.target)];
     words.extend(options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?])).flatten());
     words.extend(args.property.iter().flat_map(|name| ["--property".to_owned(), name.clone()]));
@@ -144,8 +166,14 @@ pub(crate) fn again(args: &ModelArgs) -> String {
     words.extend(program.deadlock.then(|| "--deadlock".to_owned()));
     words.extend(program.no_reduction.then(|| "--no-reduction".to_owned()));
     words.extend(program.max_threads.iter().flat_map(|most| ["--max-threads".to_owned(), most.to_string()]));
-    let dialect = program.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
-    words.extend(dialect.iter().flat_map(|dialect| ["--dialect".to_owned(), dialect.get_name().to_owned()]));
+    let machines = &args.machines;
+    words.extend(machines.ignore_bounds.then(|| "--ignore-bounds".to_owned()));
+    words.extend(machines.all_instances.then(|| "--all-instances".to_owned()));
+    let dialect = args.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
+    let send = machines.send.and_then(|send| clap::ValueEnum::to_possible_value(&send));
+    for (option, value) in [("--dialect", dialect), ("--send", send)] {
+        words.extend(value.iter().flat_map(|value| [option.to_owned(), value.get_name().to_owned()]));
+    }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -156,16 +184,25 @@ impl ModelArgs {
         Reading {
             properties: self.property.clone(),
             all_views: self.all_views,
-            dialect: program.dialect.map(|name| match name {
+            dialect: self.dialect.map(|name| match name {
                 DialectName::Tepui => Dialect::Tepui,
                 DialectName::Satabs => Dialect::Satabs,
                 DialectName::Boppo => Dialect::Boppo,
                 DialectName::Getafix => Dialect::Getafix,
+                DialectName::Old => Dialect::Old,
+                DialectName::Today => Dialect::Today,
             }),
             labels: program.label.clone(),
             deadlock: program.deadlock,
             max_threads: program.max_threads,
             no_reduction: program.no_reduction,
+            test_cases: self.machines.test_case.clone(),
+            sending: self.machines.send.map(|name| match name {
+                SendName::Atomic => Sending::Atomic,
+                SendName::Split => Sending::Split,
+            }),
+            ignore_bounds: self.machines.ignore_bounds,
+            all_instances: self.machines.all_instances,
         }
     }
 
@@ -176,19 +213,18 @@ impl ModelArgs {
             ("--init", self.init.is_some()),
             ("--target", self.target.is_some()),
             ("--all-views", self.all_views),
-            ("--dialect", program.dialect.is_some()),
+            ("--dialect", self.dialect.is_some()),
             ("--label", !program.label.is_empty()),
             ("--deadlock", program.deadlock),
             ("--max-threads", program.max_threads.is_some()),
             ("--no-reduction", program.no_reduction),
+            ("--test-case", !self.machines.test_case.is_empty()),
+            ("--send", self.machines.send.is_some()),
+            ("--ignore-bounds", self.machines.ignore_bounds),
+            ("--all-instances", self.machines.all_instances),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
     }
-}
-
-fn read(path: &Path) -> Result<Source> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", shown(path)))?;
-    Ok(Source::new(path.display().to_string(), &bytes))
 }
 
 /// What an option gives: the content of a file, or a text.

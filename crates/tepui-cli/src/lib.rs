@@ -6,6 +6,7 @@
 mod args;
 pub mod bench;
 mod evidence;
+mod gather;
 mod input;
 mod limits;
 mod listing;
@@ -45,7 +46,7 @@ impl From<Exit> for ExitCode {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments()) {
         Ok(cli) => cli,
         Err(error) => return report_misuse(error),
     };
@@ -70,10 +71,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The arguments. Users of P write `-tc` for a test case.
+fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|word| if word == "-tc" { OsString::from("--test-case") } else { word })
+}
+
 /// What is wrong with the arguments, or the help that they ask for. Arguments may be names of files that somebody else
 /// chose, so they are made visible and read again for the message.
 fn report_misuse(error: clap::Error) -> ExitCode {
-    let arguments = std::env::args_os().map(|word| OsString::from(visible(&word.to_string_lossy()).as_ref()));
+    let arguments = arguments().map(|word| OsString::from(visible(&word.to_string_lossy()).as_ref()));
     let error = Cli::try_parse_from(arguments).err().unwrap_or(error);
     // Nobody listens: there is no other way to say it.
     let _ = error.print();

@@ -62,7 +62,7 @@ impl Watch {
     }
 
     /// Prints something while no progress is on the screen.
-    pub(crate) fn pause(&self, print: impl FnOnce()) {
+    pub(crate) fn pause<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar.elapsed() < SHOW_AFTER {
             true => print(), // Before it is shown, taking it away would show it.
             false => self.bar.suspend(print),

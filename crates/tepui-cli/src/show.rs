@@ -11,19 +11,36 @@ use tepui_report::json::to_json;
 use tepui_report::{visible, visible_lines};
 
 use super::args::ShowArgs;
-use super::input::{Loaded, load};
+use super::input::{Loaded, load, load_all};
 use super::{Exit, complain, output, print, shown as file_name};
 
 /// Runs `tepui show`.
 pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
-    let loaded = load(&args.model, None)?;
-    let printed = match args.format.as_str() {
-        "human" => vec![Printed { extension: "", text: summary(&loaded, &loaded.problem.summary()?) }],
-        "json" => vec![Printed { extension: "json", text: json(&loaded, loaded.problem.summary()?) }],
-        form => printed(&loaded, form)?,
+    if matches!(args.format.as_str(), "human" | "json") {
+        return show_all(args);
+    }
+    let loaded = load(&args.model)?;
+    finish(args, &loaded, &printed(&loaded, &args.format)?)
+}
+
+/// Shows what there is to say about a model, or about each of its tests.
+fn show_all(args: &ShowArgs) -> Result<Exit> {
+    let all = load_all(&args.model, None)?;
+    let summaries = all.iter().map(|loaded| Ok(loaded.problem.summary()?)).collect::<Result<Vec<_>>>()?;
+    let pairs = || all.iter().zip(&summaries);
+    let text = match (args.format == "json", all.len()) {
+        (true, 1) => to_json(&json(&all[0], &summaries[0])) + "\n",
+        (true, _) => to_json(&pairs().map(|(loaded, one)| json(loaded, one).into()).collect::<Vec<Value>>()) + "\n",
+        (false, _) => pairs().map(|(loaded, one)| summary(loaded, one)).collect::<Vec<_>>().join("\n"),
     };
-    match (&args.output, printed.as_slice()) {
-        (Some(path), files) => write_all(&loaded, path, &args.format, files)?,
+    let extension = if args.format == "json" { "json" } else { "" };
+    finish(args, &all[0], &[Printed { extension, text }])
+}
+
+/// Prints, or writes to files, and says what is strange about the model.
+fn finish(args: &ShowArgs, loaded: &Loaded, printed: &[Printed]) -> Result<Exit> {
+    match (&args.output, printed) {
+        (Some(path), files) => write_all(loaded, path, &args.format, files)?,
         (None, [first, ..]) => print(&first.text)?,
         (None, []) => {}
     }
@@ -80,7 +97,7 @@ fn require_fitting_name(path: &Path, form: &str, files: &[Printed]) -> Result<()
 
 /// A summary for people.
 fn summary(loaded: &Loaded, summary: &Summary) -> String {
-    let mut out = format!("{}: {}\n\n", visible(&loaded.file), summary.what);
+    let mut out = format!("{}: {}\n\n", visible(&loaded.name()), summary.what);
     for (label, fact) in &summary.facts {
         let _ = writeln!(out, "  {label:<14} {fact}");
     }
@@ -97,12 +114,12 @@ fn summary(loaded: &Loaded, summary: &Summary) -> String {
 }
 
 /// A summary for programs.
-fn json(loaded: &Loaded, summary: Summary) -> String {
+fn json(loaded: &Loaded, summary: &Summary) -> Map<String, Value> {
     let mut document = Map::new();
     document.insert("tepui_version".to_owned(), env!("CARGO_PKG_VERSION").into());
     document.insert("file".to_owned(), loaded.file.as_str().into());
-    document.extend(summary.fields.into_iter().map(|(name, field)| (name.to_owned(), value(field))));
-    to_json(&document) + "\n"
+    document.extend(summary.fields.iter().map(|(name, field)| ((*name).to_owned(), value(field.clone()))));
+    document
 }
 
 fn value(field: Field) -> Value {

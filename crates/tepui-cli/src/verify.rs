@@ -1,25 +1,27 @@
 //! `tepui verify` and `tepui explore`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use tepui::{
     AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
-    PartialOrder, Problem, Reason, Refinement, Status, Story, Verdict,
+    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Status, Story, Verdict, WALK, Walking,
 };
-use tepui_report::Report;
+use tepui_report::{Report, count};
 
-use super::args::{AbstractionName, CallReturnName, ExploreArgs, Format, ModelArgs, Resource, RunArgs, VerifyArgs};
-use super::input::{Loaded, again, load};
+use super::args::{
+    AbstractionName, CallReturnName, ExploreArgs, Format, ModelArgs, Resource, RunArgs, SummaryName, VerifyArgs,
+};
+use super::input::{Loaded, again, load_all};
 use super::limits::{Limits, Watch, while_watched};
 use super::{Exit, evidence, output, print, shown};
 
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let clock = Clock::start(&args.run);
-    let loaded = match clock.load(&args.model, args.matching.as_deref())? {
-        Ok(loaded) => loaded,
+    let all = match clock.load(&args.model, args.matching.as_deref())? {
+        Ok(all) => all,
         Err(limit) => return clock.unread(&args.model, &args.run, limit),
     };
     let engine = args.run.chosen();
@@ -31,7 +33,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         ("--closure-every-iteration", args.closure_every_iteration),
         ("--invariant", args.invariant),
     ];
-    require_fitting(&loaded, &args.run, engine, &given)?;
+    require_fitting(&all[0], &args.run, engine, &given)?;
     if args.minimal == Some(Resource::Contexts) && args.run.view_depth > 1 {
         bail!("--minimal with --view-depth is only for --minimal=delays: the context engines see one symbol");
     }
@@ -49,7 +51,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         call_return: args.call_return.map(call_return),
         ..base_options(&args.run, engine)
     };
-    run(clock, &loaded, &args.run, &options, args.certificate.as_deref())
+    run_all(clock, &all, &args.run, &options, args.certificate.as_deref())
 }
 
 fn call_return(name: CallReturnName) -> CallReturn {
@@ -63,13 +65,15 @@ fn call_return(name: CallReturnName) -> CallReturn {
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     let clock = Clock::start(&args.run);
-    let loaded = match clock.load(&args.model, None)? {
-        Ok(loaded) => loaded,
+    let all = match clock.load(&args.model, None)? {
+        Ok(all) => all,
         Err(limit) => return clock.unread(&args.model, &args.run, limit),
     };
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
         (None, Some(rounds), Some(delays)) => vec![rounds, delays],
+        // Lots have a number of their own.
+        _ if *args.run.chosen() == WALK => Vec::new(),
         _ => bail!("give --bound K, or --rounds R and --delays D: exploration needs a bound"),
     };
     // Without a choice, the engine is one whose bound limits schedules.
@@ -79,11 +83,11 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     } else if args.rounds.is_some() {
         &DELAYS
     } else {
-        loaded.problem.bounded_engine()
+        all[0].problem.bounded_engine()
     };
-    require_fitting(&loaded, &args.run, engine, &[("--rounds", args.rounds.is_some())])?;
+    require_fitting(&all[0], &args.run, engine, &[("--rounds", args.rounds.is_some())])?;
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine) };
-    run(clock, &loaded, &args.run, &options, None)
+    run_all(clock, &all, &args.run, &options, None)
 }
 
 fn base_options(args: &RunArgs, engine: &'static Facts) -> Options {
@@ -100,8 +104,26 @@ fn base_options(args: &RunArgs, engine: &'static Facts) -> Options {
         from_scratch: args.no_frontier,
         refinement: refinement(args),
         self_check: args.self_check,
+        queue_precision: precision(args),
+        walking: Walking {
+            seed: args.seed.unwrap_or(defaults.walking.seed),
+            schedules: args.schedules.unwrap_or(defaults.walking.schedules),
+            steps: args.steps.unwrap_or(defaults.walking.steps),
+        },
         ..defaults
     }
+}
+
+/// How precisely queues are known, if that is not left to the engine.
+fn precision(args: &RunArgs) -> Option<QueuePrecision> {
+    let given = args.summary.is_some() || args.prefix.is_some() || args.cap.is_some();
+    let order = match args.summary {
+        Some(SummaryName::Bag) => QueueOrder::Bag,
+        Some(SummaryName::List) => QueueOrder::List,
+        Some(SummaryName::Ends) | None => QueueOrder::Ends,
+    };
+    let (prefix, cap) = (usize::from(args.prefix.unwrap_or(0)), args.cap.unwrap_or(0));
+    given.then_some(QueuePrecision { prefix, order, cap })
 }
 
 fn refinement(args: &RunArgs) -> Refinement {
@@ -134,6 +156,13 @@ fn require_fitting(
         ("--view-depth", args.view_depth > 1),
         ("--stacks", args.stacks),
         ("--no-symmetry", args.no_symmetry),
+        ("--summary", args.summary.is_some()),
+        ("--prefix", args.prefix.is_some()),
+        ("--cap", args.cap.is_some()),
+        ("--schedules", args.schedules.is_some()),
+        ("--steps", args.steps.is_some()),
+        ("--seed", args.seed.is_some()),
+        ("--svg", args.svg.is_some()),
     ];
     let given = given.iter().chain(others).filter(|(_, given)| *given).map(|(option, _)| *option);
     Ok(loaded.problem.require_fitting(&loaded.file, engine, &given.collect::<Vec<_>>())?)
@@ -157,9 +186,9 @@ impl Clock {
     }
 
     /// Reads a model, unless a limit is reached before.
-    fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Loaded, Limit>> {
+    fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Vec<Loaded>, Limit>> {
         let (model, matching) = (model.clone(), matching.map(Path::to_owned));
-        match while_watched(&self.budget, GRACE, move |_| load(&model, matching.as_deref())) {
+        match while_watched(&self.budget, GRACE, move |_| load_all(&model, matching.as_deref())) {
             Ok(loaded) => loaded.map(Ok),
             Err(limit) => Ok(Err(limit)),
         }
@@ -167,7 +196,7 @@ impl Clock {
 
     /// Says that a limit was reached before the model was read.
     fn unread(self, model: &ModelArgs, args: &RunArgs, limit: Limit) -> Result<Exit> {
-        let (file, again) = (model.model.display().to_string(), again(model));
+        let (file, again) = (model.name(), again(model, None));
         let outcome = nothing_known(&Reason::Limit(limit));
         let report = Report {
             seconds: self.start.elapsed().as_secs_f64(),
@@ -183,48 +212,103 @@ impl Clock {
 
 /// Prints a report.
 fn say(report: &Report<'_>, format: Format) -> Result<()> {
-    let text = match format {
-        Format::Human => tepui_report::human::render(report),
-        Format::Json => tepui_report::json::render(report) + "\n",
-    };
-    Ok(print(&text)?)
+    Ok(print(&rendered(report, format))?)
 }
 
-/// Runs the engines and reports.
-fn run(
-    Clock { start, budget, watch }: Clock,
-    loaded: &Loaded,
+fn rendered(report: &Report<'_>, format: Format) -> String {
+    match format {
+        Format::Human => tepui_report::human::render(report),
+        Format::Json => tepui_report::json::render(report) + "\n",
+    }
+}
+
+/// What came of one problem: what is said about it, how it ended, and whether files could be written.
+struct Ended {
+    says: String,
+    status: Status,
+    written: Result<()>,
+}
+
+/// Runs the engines on a problem, or on each test, and reports. Of several tests the worst counts.
+fn run_all(
+    clock: Clock,
+    all: &[Loaded],
     args: &RunArgs,
     options: &Options,
     certificate: Option<&Path>,
 ) -> Result<Exit> {
-    let problem = &loaded.problem;
-    let outputs = [certificate, args.trace.as_deref(), args.views.as_deref()];
-    output::prepare(&loaded.inputs, &outputs.into_iter().flatten().map(Path::to_owned).collect::<Vec<_>>())?;
-    watch.pause(|| loaded.warn());
+    let files: Vec<_> = all.iter().map(|loaded| Files::of(args, certificate, loaded, all.len() > 1)).collect();
+    let outputs: Vec<_> = files.iter().flat_map(Files::all).cloned().collect();
+    output::prepare(&all[0].inputs, &outputs)?;
+    clock.watch.pause(|| all[0].warn());
+    let (mut statuses, mut texts, mut written) = (Vec::new(), Vec::new(), Ok(()));
+    for (loaded, files) in all.iter().zip(&files) {
+        let ended = run(&clock, loaded, args, options, files, all.len() > 1)?;
+        statuses.push(ended.status);
+        written = written.and(ended.written);
+        match args.format {
+            Format::Human if all.len() > 1 => clock.watch.pause(|| print(&ended.says))?,
+            Format::Human | Format::Json => texts.push(ended.says),
+        }
+    }
+    drop(clock.watch);
+    let status = Status::of_all(statuses.iter().copied());
+    print(&match (args.format, texts.as_slice()) {
+        (Format::Human, []) => tally(&statuses),
+        (_, [only]) => only.clone(),
+        _ => tepui_report::json::tests(&all[0].file, status, &texts),
+    })?;
+    written?;
+    Ok(match status {
+        Status::Safe => Exit::Good,
+        Status::Unsafe => Exit::Bad,
+        Status::Unknown => Exit::Unknown,
+    })
+}
+
+/// How many tests ended how.
+fn tally(statuses: &[Status]) -> String {
+    let number = |status: Status| statuses.iter().filter(|own| **own == status).count();
+    let parts = [Status::Safe, Status::Unsafe, Status::Unknown].into_iter().filter(|status| number(*status) > 0);
+    let parts: Vec<_> = parts.map(|status| format!("{} {}", number(status), status.word())).collect();
+    format!("{}: {}\n", count(statuses.len() as u64, "test"), parts.join(", "))
+}
+
+/// Runs the engines on one problem.
+fn run(
+    clock: &Clock,
+    loaded: &Loaded,
+    args: &RunArgs,
+    options: &Options,
+    files: &Files,
+    several: bool,
+) -> Result<Ended> {
+    let (problem, start) = (&loaded.problem, if several { Instant::now() } else { clock.start });
     let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !options.invariant;
     let answer = match asks_nothing {
         true => {
-            let (outcome, about) = (nothing_known(&Reason::NothingAsked), problem.about(&budget));
+            let (outcome, about) = (nothing_known(&Reason::NothingAsked), problem.about(&clock.budget));
             Answer { outcome, about, invariant: None, violating: Vec::new() }
         }
-        false => tepui::verify(problem, options, &budget)?,
+        false => tepui::verify(problem, options, &clock.budget)?,
     };
     let Answer { outcome, about, invariant, violating } = &answer;
-    let peak_memory_bytes = watch.peak_memory();
-    drop(watch);
+    let peak_memory_bytes = clock.watch.peak_memory();
     let seconds = start.elapsed().as_secs_f64();
     let detail =
         if args.format == Format::Json || is_json(args.trace.as_deref()) { Detail::Full } else { Detail::Short };
     let stories: Vec<_> = outcome.properties.iter().map(|property| story(problem, &property.verdict, detail)).collect();
-    let written = write_files(problem, args, certificate, outcome, &stories);
-    let path = |path: Option<&Path>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
-    let asked = (certificate.is_some(), args.trace.is_some());
-    let certificate = path(certificate.filter(|_| outcome.evidence().is_some()));
-    let trace = path(args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe));
-    let views = path(args.views.as_deref());
+    let written = files.write(problem, outcome, &stories);
+    let path = |path: Option<&PathBuf>| path.filter(|_| written.is_ok()).map(|path| path.display().to_string());
+    let asked = (files.certificate.is_some(), args.trace.is_some());
+    let certificate = path(files.certificate.as_ref().filter(|_| outcome.evidence().is_some()));
+    let trace = path(files.trace.as_ref().filter(|_| outcome.status() == Status::Unsafe));
+    let views = path(files.views.as_ref());
+    let svg = path(files.svg.as_ref().filter(|_| outcome.status() == Status::Unsafe));
     let advice = problem.advice(outcome);
     let report = Report {
+        test: problem.test_case(),
+        brief: several,
         violating,
         about: about.as_ref(),
         digest: Some(problem.digest().to_string()),
@@ -242,17 +326,12 @@ fn run(
         peak_memory_bytes,
         certificate: certificate.as_deref(),
         trace: trace.as_deref(),
+        svg: svg.as_deref(),
         self_checked: args.self_check,
         proving: options.prove,
         ..Report::new(&loaded.file, &loaded.again, outcome)
     };
-    say(&report, args.format)?;
-    written?;
-    Ok(match outcome.status() {
-        Status::Safe => Exit::Good,
-        Status::Unsafe => Exit::Bad,
-        Status::Unknown => Exit::Unknown,
-    })
+    Ok(Ended { says: rendered(&report, args.format), status: outcome.status(), written })
 }
 
 /// The execution that violates a property.
@@ -275,31 +354,62 @@ fn is_json(path: Option<&Path>) -> bool {
     path.and_then(Path::extension).is_some_and(|extension| extension == "json")
 }
 
-fn write_files(
-    problem: &Problem,
-    args: &RunArgs,
-    certificate: Option<&Path>,
-    outcome: &Outcome,
-    stories: &[Option<Story>],
-) -> Result<()> {
-    if let (Some(path), Some(evidence)) = (certificate, outcome.evidence()) {
-        evidence::write(path, &evidence.certificate.to_text())?;
+/// The files that a run writes.
+struct Files {
+    certificate: Option<PathBuf>,
+    trace: Option<PathBuf>,
+    views: Option<PathBuf>,
+    svg: Option<PathBuf>,
+}
+
+impl Files {
+    /// Those that were asked for. Where there are several tests, the name of the test is put before the extension.
+    fn of(args: &RunArgs, certificate: Option<&Path>, loaded: &Loaded, several: bool) -> Self {
+        let test = loaded.problem.test_case().filter(|_| several);
+        let own = |path: Option<&Path>| path.map(|path| test.map_or_else(|| path.to_owned(), |test| named(path, test)));
+        Self {
+            certificate: own(certificate),
+            trace: own(args.trace.as_deref()),
+            views: own(args.views.as_deref()),
+            svg: own(args.svg.as_deref()),
+        }
     }
-    if let Some(path) = args.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe) {
-        let text = |verdict: &Verdict| match verdict {
-            Verdict::Unsafe(refuted) => Some(problem.trace_text(refuted.trace())),
-            Verdict::Safe(_) | Verdict::Unknown(_) => None,
-        };
-        let traces: String = match is_json(Some(path)) {
-            true => tepui_report::json::traces(outcome, stories),
-            false => outcome.properties.iter().filter_map(|property| text(&property.verdict)).collect(),
-        };
-        evidence::write(path, &traces)?;
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.certificate, &self.trace, &self.views, &self.svg].into_iter().flatten()
     }
-    if let Some(path) = &args.views {
-        evidence::write(path, &outcome.views.iter().map(|view| format!("{view}\n")).collect::<String>())?;
+
+    fn write(&self, problem: &Problem, outcome: &Outcome, stories: &[Option<Story>]) -> Result<()> {
+        if let (Some(path), Some(evidence)) = (&self.certificate, outcome.evidence()) {
+            evidence::write(path, &evidence.certificate.to_text())?;
+        }
+        if let Some(path) = self.trace.as_deref().filter(|_| outcome.status() == Status::Unsafe) {
+            let text = |verdict: &Verdict| match verdict {
+                Verdict::Unsafe(refuted) => Some(problem.trace_text(refuted.trace())),
+                Verdict::Safe(_) | Verdict::Unknown(_) => None,
+            };
+            let traces: String = match is_json(Some(path)) {
+                true => tepui_report::json::traces(outcome, stories),
+                false => outcome.properties.iter().filter_map(|property| text(&property.verdict)).collect(),
+            };
+            evidence::write(path, &traces)?;
+        }
+        if let Some(path) = &self.views {
+            evidence::write(path, &outcome.views.iter().map(|view| format!("{view}\n")).collect::<String>())?;
+        }
+        match (&self.svg, stories.iter().flatten().next()) {
+            (Some(path), Some(story)) => evidence::write(path, &tepui_report::chart::svg(story)),
+            _ => Ok(()),
+        }
     }
-    Ok(())
+}
+
+/// A file's name with that of a test in it.
+fn named(path: &Path, test: &str) -> PathBuf {
+    let plain: String = test.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let at = name.find('.').filter(|at| *at > 0).unwrap_or(name.len());
+    path.with_file_name(format!("{}.{plain}{}", &name[..at], &name[at..]))
 }
 
 /// Reads a whole file as text.

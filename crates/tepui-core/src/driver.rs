@@ -242,6 +242,7 @@ impl Run<'_> {
             stored: notes.stored,
             view: notes.view,
             reduced: notes.reduced,
+            from_above: notes.from_above,
             properties,
             cutoff: last_new.filter(|_| proved && engine.limits_schedules).map(|iteration| iteration.bound),
             iterations,

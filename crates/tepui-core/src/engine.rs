@@ -153,6 +153,8 @@ pub struct Notes {
     pub view: &'static str,
     /// Whether threads were left to wait where that hides no violation: then there may be more states and views.
     pub reduced: bool,
+    /// Whether what is stored covers all states and more: then there may be fewer, and no view is claimed to be reached.
+    pub from_above: bool,
     /// What stands in the way of a proof at present, in sentences for people.
     pub obstacles: Vec<String>,
     /// Whatever else people may want to know.
@@ -161,7 +163,8 @@ pub struct Notes {
 
 impl Default for Notes {
     fn default() -> Self {
-        Self { stored: ["state", "states"], view: "view", reduced: false, obstacles: Vec::new(), remarks: Vec::new() }
+        let (stored, view) = (["state", "states"], "view");
+        Self { stored, view, reduced: false, from_above: false, obstacles: Vec::new(), remarks: Vec::new() }
     }
 }
 

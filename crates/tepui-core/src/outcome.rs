@@ -119,6 +119,8 @@ pub struct Outcome {
     pub view: &'static str,
     /// Whether threads were left to wait where that hides no violation: then there may be more states and views.
     pub reduced: bool,
+    /// Whether what is stored covers all states and more, so that no view is claimed to be reached.
+    pub from_above: bool,
     /// One answer for each property.
     pub properties: Vec<PropertyOutcome>,
     /// One record for each bound.
@@ -140,6 +142,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether numbers of views mean something: those that can be reached.
+    pub fn has_views(&self) -> bool {
+        !self.reduced && !self.from_above
+    }
+
     /// The answer to all properties together.
     pub fn status(&self) -> Status {
         Status::of_all(self.properties.iter().map(|property| property.verdict.status()))
@@ -184,6 +191,7 @@ impl Outcome {
             stored: ["state", "states"],
             view: "view",
             reduced: false,
+            from_above: false,
             properties: properties.collect(),
             iterations: Vec::new(),
             cutoff: None,

@@ -70,6 +70,8 @@ pub struct Move {
     pub text: String,
     /// The procedure that it stands in, where there are procedures.
     pub procedure: Option<String>,
+    /// The file that it stands in, where there may be several.
+    pub file: Option<String>,
     /// Its line in the source, from 1; 0, if it has none.
     pub line: usize,
     /// Its column, if that is known.

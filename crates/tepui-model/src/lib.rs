@@ -18,6 +18,6 @@ pub use digest::Digest;
 #[macro_export]
 macro_rules! kinds {
     ($each:ident) => {
-        $each! { Pushdown => pushdown, Rendezvous => rendezvous, Program => program }
+        $each! { Pushdown => pushdown, Rendezvous => rendezvous, Program => program, Queue => queue }
     };
 }

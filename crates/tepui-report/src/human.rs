@@ -30,21 +30,21 @@ pub(crate) fn paint(style: Style, text: &str) -> String {
 /// The report, with colours in it.
 pub fn render(report: &Report<'_>) -> String {
     let mut out = headline(report);
+    if report.brief && report.outcome.status() == Status::Safe {
+        out.extend(facts(report).iter().filter(|(label, _)| BRIEFLY.contains(label)).map(fact_line));
+        return out;
+    }
     out.push('\n');
     let several = report.outcome.properties.len() > 1;
     if several {
-        for (number, property) in report.outcome.properties.iter().enumerate() {
-            let _ = writeln!(out, "  {}", property_line(report, number, property));
-        }
+        out.extend(property_lines(report).into_iter().map(|line| format!("  {line}\n")));
         out.push('\n');
     }
     let facts = facts(report);
     if facts.is_empty() {
         out.truncate(out.trim_end().len() + 1);
     }
-    for (label, text) in facts {
-        let _ = writeln!(out, "  {}{}", paint(DIM, &format!("{label:<9} ")), visible_lines(&text));
-    }
+    out.extend(facts.iter().map(fact_line));
     for (number, property) in report.outcome.properties.iter().enumerate() {
         if property.verdict.status() == Status::Unsafe {
             out.push('\n');
@@ -62,16 +62,50 @@ pub fn render(report: &Report<'_>) -> String {
     out
 }
 
+/// What is said where little is.
+const BRIEFLY: [&str; 4] = ["why", "proof", "evidence", "note"];
+
+fn fact_line((label, text): &(&str, String)) -> String {
+    format!("  {}{}\n", paint(DIM, &format!("{label:<9} ")), visible_lines(text))
+}
+
+/// More properties than this are listed together, if they are not violated.
+const MANY_PROPERTIES: usize = 6;
+
+/// What became of each property.
+fn property_lines(report: &Report<'_>) -> Vec<String> {
+    let properties = &report.outcome.properties;
+    let many = properties.len() > MANY_PROPERTIES;
+    let single = |property: &PropertyOutcome| !many || property.verdict.status() == Status::Unsafe;
+    let numbered = properties.iter().enumerate().filter(|(_, property)| single(property));
+    let mut lines: Vec<_> = numbered.map(|(number, property)| property_line(report, number, property)).collect();
+    for status in [Status::Safe, Status::Unknown] {
+        let own = properties.iter().filter(|property| many && property.verdict.status() == status);
+        let names: Vec<_> = own.map(|property| visible(&property.name)).collect();
+        if !names.is_empty() {
+            lines.push(format!("{}{}", paint(colour(status), &format!("{:<8}", status.word())), names.join(", ")));
+        }
+    }
+    lines
+}
+
 fn headline(report: &Report<'_>) -> String {
     let status = report.outcome.status();
+    let file = match report.test {
+        Some(test) => format!("{} {}", visible(report.file), visible(test)),
+        None => visible(report.file).into_owned(),
+    };
     if report.asks_nothing() {
         let word = paint(colour(status), "NOTHING TO PROVE");
-        return format!("{word}  {}: no property is asked for\n", visible(report.file));
+        return format!("{word}  {file}: no property is asked for\n");
     }
     let word = paint(colour(status), &status.word().to_uppercase());
     let open = report.open;
     let says = match status {
         Status::Safe if open => "all views are known; there is no property to violate".to_owned(),
+        Status::Safe if report.outcome.properties.len() > MANY_PROPERTIES => {
+            format!("no schedule violates any of its {} properties", report.outcome.properties.len())
+        }
         Status::Safe => format!("no schedule violates {}", names(report, Status::Safe)),
         Status::Unsafe => match report
             .outcome
@@ -95,7 +129,7 @@ fn headline(report: &Report<'_>) -> String {
         }
         Status::Unknown => "neither a violation nor a proof was found".to_owned(),
     };
-    format!("{word}  {}: {says}\n", visible(report.file))
+    format!("{word}  {file}: {says}\n")
 }
 
 /// Whether bounded exploration ended before its bound.
@@ -170,7 +204,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.extend(refinements(report));
     } else if outcome.reduced && outcome.evidence().is_some() {
         facts.push(("reduced", "threads that cannot disturb others were explored in one order".to_owned()));
-    } else if outcome.evidence().is_some() && outcome.status() == Status::Safe {
+    } else if outcome.evidence().is_some() && outcome.status() == Status::Safe && outcome.has_views() {
         let views = last.map_or(0, |last| last.views);
         facts.push(("views", format!("{} can be reached, and no others", views_text(views, outcome.view))));
     } else if let Some(reached) = bound_reached(report) {
@@ -179,7 +213,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     if let Some(last) = last {
         let stored = outcome.stored[usize::from(last.states != 1)];
         let views = match last.approximations.is_empty() {
-            _ if outcome.reduced => String::new(),
+            _ if !outcome.has_views() => String::new(),
             true => format!(", {}", count(last.views, "view")),
             false => format!(", {} of them", count(last.steps, "combination")),
         };
@@ -287,6 +321,7 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts.extend(report.certificate.map(|path| ("evidence", format!("{}{checked}", visible(path)))));
     facts.extend(report.trace.map(|path| ("trace", format!("{}{checked}", visible(path)))));
     facts.extend(report.views.map(|path| ("views", visible(path).into_owned())));
+    facts.extend(report.svg.map(|path| ("chart", visible(path).into_owned())));
     if report.asked.0 && report.certificate.is_none() {
         facts.push(("evidence", "none written: nothing was proved".to_owned()));
     }

@@ -12,6 +12,8 @@ use crate::{Report, about, invariant, story, visible_json};
 struct Document<'a> {
     tepui_version: &'a str,
     file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<&'a str>,
     model_digest: Option<String>,
     verdict: &'static str,
     reason: Option<Value>,
@@ -36,6 +38,8 @@ struct Document<'a> {
     trace: Option<&'a str>,
     certificate: Option<&'a str>,
     views_file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svg: Option<&'a str>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     about: Option<Value>,
@@ -90,7 +94,7 @@ struct Words<'a> {
 impl<'a> Record<'a> {
     fn of(outcome: &Outcome, record: &'a Iteration) -> Self {
         let Iteration { states, new_states, views, new_views, steps, open, seconds, tested, complete, .. } = *record;
-        let [views, new_views] = [views, new_views].map(|number| (!outcome.reduced).then_some(number));
+        let [views, new_views] = [views, new_views].map(|number| outcome.has_views().then_some(number));
         let words = |one: &'a Approximation| Words {
             property: &one.property,
             target: one.target,
@@ -102,6 +106,16 @@ impl<'a> Record<'a> {
     }
 }
 
+/// The reports of several tests as one JSON document: the worst verdict, and all of them.
+pub fn tests(file: &str, status: tepui_core::Status, reports: &[String]) -> String {
+    let tests: Vec<Value> = reports.iter().filter_map(|report| serde_json::from_str(report).ok()).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let document = serde_json::json!({
+        "tepui_version": version, "file": file, "verdict": status.word(), "tests": tests,
+    });
+    to_json(&document) + "\n"
+}
+
 /// The report as one JSON document.
 pub fn render(report: &Report<'_>) -> String {
     let outcome = report.outcome;
@@ -111,6 +125,7 @@ pub fn render(report: &Report<'_>) -> String {
     let document = Document {
         tepui_version: env!("CARGO_PKG_VERSION"),
         file: report.file,
+        test: report.test,
         model_digest: report.digest.clone(),
         verdict: outcome.status().word(),
         reason: outcome.properties.iter().find_map(|property| reason(&property.verdict, outcome.raised)),
@@ -119,7 +134,7 @@ pub fn render(report: &Report<'_>) -> String {
         cutoff: outcome.cutoff.map(Amounts),
         bound_reached: complete.map(|iteration| Amounts(iteration.bound)),
         reduced: outcome.reduced,
-        views: (!outcome.reduced).then(|| last.map_or(0, |iteration| iteration.views)),
+        views: outcome.has_views().then(|| last.map_or(0, |iteration| iteration.views)),
         view_depth: proven.and_then(|evidence| evidence.view_depth),
         evidence: proven.map(|evidence| serde_json::json!({ "kind": evidence.kind, "because": evidence.because })),
         states: last.map_or(0, |iteration| iteration.states),
@@ -137,6 +152,7 @@ pub fn render(report: &Report<'_>) -> String {
         trace: report.trace,
         certificate: report.certificate,
         views_file: report.views,
+        svg: report.svg,
         warnings: (report.warnings.iter().cloned())
             .chain(report.about.iter().flat_map(|own| about::warnings(own)))
             .collect(),

@@ -1,6 +1,7 @@
 //! From outcomes to what people and programs read. Strings in, strings out: nothing here touches a terminal.
 
 mod about;
+pub mod chart;
 pub mod diagnostics;
 pub mod human;
 mod invariant;
@@ -20,6 +21,10 @@ pub use visible::{guarded, visible, visible_lines};
 pub struct Report<'a> {
     /// The model's file, as the user gave it.
     pub file: &'a str,
+    /// The test, where there are several.
+    pub test: Option<&'a str>,
+    /// Whether little is said about what is safe, since there is more to come.
+    pub brief: bool,
     /// The model's file and the options that select what was verified, to be repeated in a command.
     pub again: &'a str,
     /// What may not be as the model's author meant it, in one line each.
@@ -54,6 +59,8 @@ pub struct Report<'a> {
     pub trace: Option<&'a str>,
     /// Where the views were written.
     pub views: Option<&'a str>,
+    /// Where the chart was drawn.
+    pub svg: Option<&'a str>,
     /// Whether certificate and trace were asked for, even if there is none to write.
     pub asked: (bool, bool),
     /// Whether the invariant was asked for, even if there is none.
@@ -69,6 +76,8 @@ impl<'a> Report<'a> {
     pub fn new(file: &'a str, again: &'a str, outcome: &'a Outcome) -> Self {
         Self {
             file,
+            test: None,
+            brief: false,
             again,
             outcome,
             warnings: &[],
@@ -86,6 +95,7 @@ impl<'a> Report<'a> {
             certificate: None,
             trace: None,
             views: None,
+            svg: None,
             asked: (false, false),
             asked_invariant: false,
             self_checked: false,

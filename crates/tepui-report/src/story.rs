@@ -8,7 +8,7 @@ use tepui_core::story::{Mark, Situation, Step, Story, Unit, Values};
 use tepui_core::text::cut;
 
 use crate::human::{BOLD, DIM, colour, paint};
-use crate::{count, visible};
+use crate::{chart, count, visible};
 
 /// Steps shown of a long story: so many at its start and at its end.
 const SHOWN_AT_ENDS: usize = 25;
@@ -22,6 +22,9 @@ fn left_out(index: usize, count: usize) -> Option<Option<usize>> {
 /// For people: contexts marked, each step with its line, its text and what it changed. `stacks` adds the calls that the
 /// actor is in.
 pub(crate) fn render(story: &Story, stacks: bool) -> String {
+    if let Some(chart) = chart::is_chart(story).then(|| chart::render(story)).flatten() {
+        return chart;
+    }
     let steps: Vec<_> = (1..).zip(&story.steps).filter(|(_, step)| !is_idle(step)).collect();
     let widest =
         |cell: fn(&Step) -> String| steps.iter().map(|(_, step)| cell(step).chars().count()).max().unwrap_or(0);
@@ -184,6 +187,9 @@ fn move_value(story: &Story, own: &tepui_core::story::Move) -> Map<String, Value
     }
     fields.insert(story.text.to_owned(), own.text.as_str().into());
     fields.insert("line".to_owned(), own.line.into());
+    if let Some(file) = &own.file {
+        fields.insert("file".to_owned(), file.as_str().into());
+    }
     if let Some(column) = own.column {
         fields.insert("column".to_owned(), column.into());
     }
@@ -196,7 +202,14 @@ mod tests {
     use tepui_core::story::{Message, Move};
 
     fn sample() -> Story {
-        let own = |actor, text: &str| Move { actor, text: text.to_owned(), procedure: None, line: 3, column: None };
+        let own = |actor, text: &str| Move {
+            actor,
+            text: text.to_owned(),
+            procedure: None,
+            file: None,
+            line: 3,
+            column: None,
+        };
         let step = |actor, text: &str| Step::new(vec![own(actor, text)], Situation::State(format!("after {text}")));
         let message = Message { from: 0, to: 1, text: "ping".to_owned() };
         Story {

@@ -35,6 +35,20 @@ pub enum Error {
         /// The names of those that there are.
         known: Vec<String>,
     },
+    /// There are several tests.
+    #[error("there are several tests, and one has to be chosen: {}", names.join(", "))]
+    SeveralTests {
+        /// What they are called.
+        names: Vec<String>,
+    },
+    /// There is no such test.
+    #[error("there is no test {name}; there is: {}", known.join(", "))]
+    NoSuchTest {
+        /// The name that was asked for.
+        name: String,
+        /// The names of those that there are.
+        known: Vec<String>,
+    },
     /// The model has more than can be dealt with.
     #[error("{0}")]
     Unsupported(String),

@@ -84,12 +84,14 @@ pub use tepui_core::{
 };
 pub use tepui_engines::workers::Cores;
 pub use tepui_lang::{diagnostic, source};
+pub use tepui_model::Digest;
 
 pub use error::{Error, Refusal};
 pub use kinds::{
-    Abstraction, Answer, CLOSURE, CONTEXTS, CallReturn, Checked, DELAYS, Detail, Dialect, EXPLICIT, EngineInfo, Field,
-    Language, Policy, Printed, RENDEZVOUS, Refinement, Replayed, STATES, SYMBOLIC, Summary, VIEWS, models::*,
+    Abstraction, Answer, CLOSURE, CONTEXTS, COVER, CallReturn, Checked, DELAYS, Detail, EXPLICIT, EngineInfo, Field,
+    Language, Parts, Policy, Printed, QUEUES, QueueOrder, QueuePrecision, RENDEZVOUS, Refinement, Replayed, STATES,
+    SYMBOLIC, Summary, VIEWS, WALK, Walking, models::*,
 };
-pub use options::{AUTO, Input, Minimal, Options, PartialOrder, Reading};
+pub use options::{AUTO, Dialect, Input, Minimal, Options, PartialOrder, Reading, Sending};
 pub use problem::{Problem, check, read, replay, verify};
 pub use table::{applies_to, engine, engines, forms, languages, require_fitting};

@@ -4,7 +4,7 @@ use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 
-use crate::kinds::{CallReturn, Dialect, Refinement};
+use crate::kinds::{CallReturn, QueuePrecision, Refinement, Walking};
 
 /// Several engines side by side; which they are depends on the kind of the model.
 pub static AUTO: Facts =
@@ -21,13 +21,41 @@ pub struct Input {
     pub target: Option<Source>,
     /// What the user claims may come to light after a pop.
     pub matching: Option<Source>,
+    /// Further texts of the same model.
+    pub others: Vec<Source>,
 }
 
 impl Input {
     /// A model with all that belongs to it in one text.
     pub fn new(name: impl Into<String>, text: impl AsRef<[u8]>) -> Self {
-        Self { main: Source::new(name, text.as_ref()), init: None, target: None, matching: None }
+        Self { main: Source::new(name, text.as_ref()), init: None, target: None, matching: None, others: Vec::new() }
     }
+}
+
+/// How a text is written. Each language has its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// Boolean programs with braces.
+    Tepui,
+    /// Boolean programs with begin and end, one procedure, threads that start at labels.
+    Satabs,
+    /// Boolean programs with begin and end, and procedures with results.
+    Boppo,
+    /// The same; `init` runs first, then every procedure that nobody calls is a thread.
+    Getafix,
+    /// P as it was, with bounds on events and stacks of states.
+    Old,
+    /// P as it is.
+    Today,
+}
+
+/// When an event that is sent is in the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sending {
+    /// At once.
+    Atomic,
+    /// Others may move in between.
+    Split,
 }
 
 /// How a text is read, and what is asked about it.
@@ -47,6 +75,14 @@ pub struct Reading {
     pub max_threads: Option<u32>,
     /// Whether every step and every variable is kept, even where no verdict depends on it.
     pub no_reduction: bool,
+    /// The tests that are meant: the one with a name, or else all whose names begin with it. All, if none is named.
+    pub test_cases: Vec<String>,
+    /// When an event that is sent is in the queue, where that is not as the dialect says.
+    pub sending: Option<Sending>,
+    /// Whether bounds on queues that the text has are left out.
+    pub ignore_bounds: bool,
+    /// Whether a test that is a sample of its instances stands for all of them.
+    pub all_instances: bool,
 }
 
 /// The resource of which the smallest amount is asked for.
@@ -93,6 +129,10 @@ pub struct Options {
     pub refinement: Refinement,
     /// What the generator test takes for the frames that a return may come back to, instead of what it derives.
     pub call_return: Option<CallReturn>,
+    /// How precisely queues are known, where that is not found out.
+    pub queue_precision: Option<QueuePrecision>,
+    /// How executions are drawn by lot.
+    pub walking: Walking,
     /// How many threads work.
     pub cores: Cores,
 }
@@ -129,6 +169,8 @@ impl Default for Options {
             from_scratch: false,
             refinement: Refinement::default(),
             call_return: None,
+            queue_precision: None,
+            walking: Walking::default(),
             cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
         }
     }

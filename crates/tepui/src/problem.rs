@@ -49,16 +49,36 @@ pub fn replay(problem: &Problem, traces: &str) -> Result<Vec<Replayed>, Refusal>
 }
 
 impl Problem {
-    /// Reads a problem from texts.
+    /// Reads a problem from texts. If they have several tests, one must be named.
     pub fn read(input: &Input, reading: &Reading) -> Result<Self, Error> {
+        let mut problems = Self::read_all(input, reading)?;
+        match problems.len() {
+            1 => Ok(problems.swap_remove(0)),
+            _ => {
+                let names: Vec<_> = problems.iter().filter_map(Self::test_case).map(str::to_owned).collect();
+                Err(Error::SeveralTests { names })
+            }
+        }
+    }
+
+    /// Reads problems from texts: one, or one for each test that is meant.
+    pub fn read_all(input: &Input, reading: &Reading) -> Result<Vec<Self>, Error> {
         let language = crate::table::language(&input.main.name)?;
-        let sources = vec![Some(input.main.clone()), input.init.clone(), input.target.clone(), input.matching.clone()];
+        let mut sources =
+            vec![Some(input.main.clone()), input.init.clone(), input.target.clone(), input.matching.clone()];
+        sources.extend(input.others.iter().cloned().map(Some));
         let refused = |error| match error {
             Error::Refused { diagnostics, .. } => Error::Refused { diagnostics, sources: sources.clone() },
             other => other,
         };
-        let (kind, diagnostics) = (language.read)(input, reading).map_err(refused)?;
-        Self { kind, diagnostics, sources }.asking(reading)
+        let (kinds, diagnostics) = (language.read)(input, reading).map_err(refused)?;
+        let problem = |kind| Self { kind, diagnostics: diagnostics.clone(), sources: sources.clone() }.asking(reading);
+        kinds.into_iter().map(problem).collect()
+    }
+
+    /// What it is called, where its text has several problems.
+    pub fn test_case(&self) -> Option<&str> {
+        self.kind.test_case()
     }
 
     /// The same problem, read in another way. Properties that were left out before stay out.

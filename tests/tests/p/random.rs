@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
+use tepui::{
+    AUTO, Budget, COVER, Options as Settings, Problem, QUEUES, Reason, Status, Verdict, WALK, Walking, verify,
+};
 use tepui_check::queue::{check, replay};
-use tepui_engines::queue::cover::{Covered, cover};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Options, Send, read};
@@ -28,7 +30,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 fn search(program: &Program, precision: Precision, longest: usize, most: u64) -> Option<Explorer> {
     let kinds = program.kinds.len();
     let mut explorer = Explorer::new(Arc::new(program.clone()), vec![precision; kinds], longest);
-    explorer.run(&mut |steps| steps > most).then_some(explorer)
+    explorer.run(&mut |own| own.steps() > most).then_some(explorer)
 }
 
 const ALL: [Error; 18] = [
@@ -54,12 +56,12 @@ const ALL: [Error; 18] = [
 
 /// What is found by both, with queues up to a length.
 fn bounded(program: &Program, slow: &Explored) -> Result<(), String> {
-    let Some(fast) = search(program, Precision::EXACT, LONGEST, u64::MAX) else { return Ok(()) };
+    let Some(mut fast) = search(program, Precision::EXACT, LONGEST, u64::MAX) else { return Ok(()) };
     let (found, expected): (Vec<_>, Vec<_>) = (fast.errors().keys().collect(), slow.errors.keys().collect());
     if found != expected || fast.len() > slow.states.max(1) || fast.has_refused() != slow.refused {
         return Err(format!("{found:?} in {} states, expected {expected:?} in {}", fast.len(), slow.states));
     }
-    for error in fast.errors().keys() {
+    for error in expected {
         let trace = fast.trace(*error).unwrap();
         replay(program, &trace).map_err(|rejected| format!("{}: {rejected}", error.name()))?;
         let steps = slow.errors[error].0;
@@ -95,29 +97,42 @@ fn proved(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str
     Ok(())
 }
 
-/// Covers that become more precise where they must: what they say is right.
-fn refined(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
-    let mut left = 100_000;
-    let covered = cover(&Arc::new(program.clone()), &ALL, &mut |_| {
-        left -= 1;
-        left < 0
-    });
-    match covered {
-        Covered::Safe(rows) => {
-            let names: Vec<_> = ALL.iter().map(|error| error.name().to_owned()).collect();
-            check(program, &names, &rows.certificate(&ALL), &|| false).map_err(|rejected| rejected.to_string())?;
-            *counts.entry("covered").or_default() += 1;
-            if slow.errors.is_empty() { Ok(()) } else { Err("an error is covered".to_owned()) }
-        }
-        Covered::Unsafe(trace) => {
-            *counts.entry("broken").or_default() += 1;
-            replay(program, &trace).map(|_| ()).map_err(|rejected| format!("broken: {rejected}"))
-        }
-        Covered::Open(_) => {
-            *counts.entry("open").or_default() += 1;
-            Ok(())
+/// What engines say is right, and comes with evidence.
+fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
+    let problem = Problem::from(program.clone());
+    let asked = problem.asked();
+    if let Some(missed) = slow.errors.keys().find(|error| !asked.iter().any(|name| name == error.name())) {
+        return Err(format!("{} is not asked for", missed.name()));
+    }
+    let walking = Walking { schedules: 50, steps: 60, ..Walking::default() };
+    for engine in [&AUTO, &COVER, &QUEUES, &WALK] {
+        let options = Settings { engine, self_check: true, walking, bound_limit: Some(vec![4]), ..Settings::default() };
+        let answer = verify(&problem, &options, &Budget::unlimited().with_work(50_000)).unwrap();
+        for property in &answer.outcome.properties {
+            let happens = slow.errors.keys().any(|error| error.name() == property.name);
+            let status = property.verdict.status();
+            match &property.verdict {
+                Verdict::Safe(_) if happens => return Err(format!("{}: {} is missed", engine.name, property.name)),
+                Verdict::Unknown(Reason::SelfCheckFailed(why) | Reason::Defect(why)) => {
+                    return Err(format!("{}: {}: {why}", engine.name, property.name));
+                }
+                // Without anything refused, all states are known.
+                Verdict::Unsafe(_) if !happens && !slow.refused => {
+                    return Err(format!("{}: {} does not happen", engine.name, property.name));
+                }
+                _ => {}
+            }
+            if *engine == AUTO {
+                let name = match status {
+                    Status::Safe => "proved",
+                    Status::Unsafe => "broken",
+                    Status::Unknown => "open",
+                };
+                *counts.entry(name).or_default() += 1;
+            }
         }
     }
+    Ok(())
 }
 
 #[test]
@@ -142,7 +157,7 @@ fn searches_agree() {
         *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
         let judged = bounded(program, &slow)
             .and_then(|()| proved(program, &slow, &mut counts))
-            .and_then(|()| refined(program, &slow, &mut counts));
+            .and_then(|()| answered(program, &slow, &mut counts));
         judged.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
     }
     println!("{counts:?}");

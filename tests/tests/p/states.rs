@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use tepui_check::queue::{check, replay};
-use tepui_engines::queue::cover::{Covered, cover};
+use tepui::{Budget, COVER, Options as Settings, Problem, Status, verify};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Dialect, Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
-use tepui_model::queue::evaluate::Error;
 use tepui_tests::corpus::corpus;
 
 fn old(file: &str) -> Program {
@@ -123,21 +121,10 @@ fn covers_are_precise_enough() {
         ("tutorial/nonresponsive.p", false),
         ("13-elevator-buggy", false),
     ] {
-        let program = Arc::new(without_bounds(old(file)));
-        let covered = cover(&program, &[Error::Assert, Error::Unhandled, Error::Diverges], &mut |_| false);
-        match covered {
-            Covered::Safe(rows) => {
-                assert!(safe, "{file}");
-                let claimed = [Error::Assert, Error::Unhandled, Error::Diverges];
-                let names: Vec<_> = claimed.iter().map(|error| error.name().to_owned()).collect();
-                check(&program, &names, &rows.certificate(&claimed), &|| false).unwrap();
-                println!("{file}: {} rows, {:?}", rows.len(), rows.precisions());
-            }
-            Covered::Unsafe(trace) => {
-                assert!(!safe, "{file}: {trace:?}");
-                replay(&program, &trace).unwrap();
-            }
-            Covered::Open(kind) => panic!("{file}: open, {kind:?}"),
-        }
+        let problem = Problem::from(without_bounds(old(file)));
+        let options = Settings { engine: &COVER, self_check: true, ..Settings::default() };
+        let outcome = verify(&problem, &options, &Budget::unlimited()).unwrap().outcome;
+        let expected = if safe { Status::Safe } else { Status::Unsafe };
+        assert_eq!(outcome.status(), expected, "{file}: {outcome:?}");
     }
 }

@@ -34,6 +34,19 @@ impl Certificate {
 impl Trace {
     /// Reads one trace after the other.
     pub fn from_text(text: &str) -> Result<Vec<Self>, Unreadable> {
+        let (mut traces, mut rest, mut before) = (Vec::new(), text, 0);
+        loop {
+            let (own, others) = rest.split_at(end_of_first(rest));
+            let misplaced = |error: Unreadable| Unreadable { line: error.line + before, ..error };
+            traces.push(Self::one_from_text(own).map_err(misplaced)?);
+            if others.trim().is_empty() {
+                return Ok(traces);
+            }
+            (rest, before) = (others, before + own.lines().count());
+        }
+    }
+
+    fn one_from_text(text: &str) -> Result<Self, Unreadable> {
         let mut lines = Lines::new(text);
         if lines.next_line() != Some(Self::HEAD) {
             return Err(lines.error(format!("this is no such trace: it does not start with `{}`", Self::HEAD)));
@@ -46,8 +59,20 @@ impl Trace {
             let (machine, choices) = text.split_once(':').ok_or_else(|| lines.error("expected `MACHINE : CHOICES`"))?;
             Ok(Step { machine: lines.number(machine)?, choices: read_numbers(lines, choices)? })
         })?;
-        lines.end().map(|()| vec![Self { program, property, steps }])
+        lines.end().map(|()| Self { program, property, steps })
     }
+}
+
+/// Where the first of several sealed texts ends.
+fn end_of_first(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.starts_with("end ") {
+            return at;
+        }
+    }
+    at
 }
 
 fn read_numbers(lines: &Lines<'_>, text: &str) -> Result<Vec<u32>, Unreadable> {

@@ -53,6 +53,9 @@ pub fn check(
     Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len() })
 }
 
+/// The most ways in which one step may go.
+const MOST_WAYS: usize = 1 << 17;
+
 /// The most rows that are tried for one state.
 const MOST_COVERING: usize = 1_000;
 
@@ -222,6 +225,9 @@ impl<'c> Checker<'c> {
         loop {
             let outcome = self.program.step(*kind as usize, machine as u32, local, taken.as_ref(), &mut choices);
             ways.push(Way { local: outcome.local, told: outcome.told, effect: outcome.effect });
+            if ways.len() >= MOST_WAYS {
+                return Err("a step goes in too many ways".to_owned());
+            }
             if !choices.advance() {
                 return Ok(ways);
             }

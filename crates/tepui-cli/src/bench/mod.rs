@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, bail};
 use tepui_report::json::to_json;
 use tepui_report::visible;
 
-use super::args::{BenchArgs, ModelArgs, ProgramArgs};
+use super::args::{BenchArgs, ModelArgs};
 use super::input::{Loaded, load};
 use super::{Exit, complain, output, print, shown};
 use run::Runner;
@@ -110,9 +110,7 @@ pub fn name(model: &Path) -> String {
 
 /// Reads a model as the runs will.
 fn read(file: &Path) -> Result<Loaded> {
-    let model = file.to_owned();
-    let program = ProgramArgs::default();
-    load(&ModelArgs { model, init: None, target: None, property: Vec::new(), all_views: false, program }, None)
+    load(&ModelArgs::of(file.to_owned()))
 }
 
 /// Whether something is asked about a model.

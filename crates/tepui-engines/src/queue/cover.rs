@@ -2,11 +2,15 @@
 //!
 //! If no error is among what the rows lead to, none happens, with queues of any length. Otherwise the steps to the error
 //! are taken in the program. Either they are real, or at some step a machine takes a letter that its queue does not offer:
-//! the summary of that queue stands for too much, and queues of that kind of machine become known more precisely.
+//! the summary of that queue stands for too much, and queues of that kind of machine become known more precisely. Then the
+//! search starts again; what machines do is not worked out a second time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tepui_cert::queue::Trace;
+use tepui_core::text::count;
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::Choices;
 use tepui_model::queue::state::{Happens, Takes};
@@ -14,7 +18,11 @@ use tepui_model::queue::{NULL, Program};
 
 use super::explorer::Explorer;
 use super::slice::Needed;
+use super::spend_on;
 use super::summary::{Order, Precision};
+
+/// What is true of it on every program.
+pub static FACTS: Facts = Facts { explored: "covered with {}", ..Facts::unbounded("cover", &["refinements"]) };
 
 /// How precise summaries become, one after the other.
 const LADDER: [Precision; 6] = [
@@ -26,66 +34,302 @@ const LADDER: [Precision; 6] = [
     Precision { prefix: 4, order: Order::Ends, cap: 5 },
 ];
 
-/// What came of it.
-pub enum Covered {
-    /// None of the errors happens: the rows are the proof.
-    Safe(Box<Explorer>),
-    /// An error happens.
-    Unsafe(Trace),
-    /// The rows lead to an error, and it is not known whether it happens. The kind of machine whose queue is not known well
-    /// enough, if that is the reason.
-    Open(Option<usize>),
+/// Why an error that the rows lead to is open.
+struct Open {
+    /// The kind of machine whose queue is not known well enough, if that is the reason, and what it takes.
+    at: Option<(usize, Option<u32>)>,
+    /// How many steps the rows need to the error.
+    steps: usize,
 }
 
-/// Covers a program until it is known whether some errors happen, or `stop` ends it.
-pub fn cover(program: &Arc<Program>, errors: &[Error], stop: &mut dyn FnMut(u64) -> bool) -> Covered {
-    let mut levels = vec![0_usize; program.kinds.len()];
-    loop {
-        let precision = levels.iter().map(|level| LADDER[*level]).collect();
-        let mut explorer = Explorer::new(Arc::clone(program), precision, usize::MAX);
-        let done = explorer.run(&mut |steps| stop(steps));
-        let found = errors.iter().find(|error| explorer.errors().contains_key(error));
-        let Some(error) = found else {
-            return if done { Covered::Safe(Box::new(explorer)) } else { Covered::Open(None) };
+/// The engine.
+pub struct Cover {
+    program: Arc<Program>,
+    errors: Vec<Error>,
+    /// For each kind of machine, where on the ladder it is; none, where the user has chosen.
+    levels: Option<Vec<usize>>,
+    explorer: Option<Explorer>,
+    refinements: u32,
+    violated: BTreeMap<Error, Trace>,
+    open: BTreeMap<Error, Open>,
+    /// Whether the rows of the last round are closed.
+    closed: bool,
+    steps_before: u64,
+}
+
+/// What a way of the rows comes to in the program.
+enum Followed {
+    Real(Trace),
+    /// Nothing comes of it.
+    Spurious(Open),
+}
+
+impl Cover {
+    /// Covers a program until it is known which of some errors happen. With a precision, queues of all machines are known
+    /// with it, and never better.
+    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Option<Precision>) -> Self {
+        let kinds = program.kinds.len();
+        let first = precision.unwrap_or(LADDER[0]);
+        Self {
+            explorer: Some(Explorer::new(Arc::clone(&program), vec![first; kinds], usize::MAX)),
+            levels: precision.is_none().then(|| vec![0; kinds]),
+            program,
+            errors,
+            refinements: 0,
+            violated: BTreeMap::new(),
+            open: BTreeMap::new(),
+            closed: false,
+            steps_before: 0,
+        }
+    }
+
+    /// An error that the rows lead to, and of which nothing is known yet.
+    fn fresh(&self, explorer: &Explorer) -> Option<Error> {
+        let news = |error: &&Error| !self.violated.contains_key(error) && !self.open.contains_key(error);
+        explorer.errors().keys().filter(|error| self.errors.contains(error)).find(news).copied()
+    }
+
+    /// Searches at the present precision. Says whether the search is at its end, as opposed to a step that shows that it
+    /// must be more precise.
+    fn search(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<bool, Stop> {
+        loop {
+            let mut found = 0;
+            let known = explorer.errors().len();
+            let done = spend_on(explorer, budget, |explorer, stop| {
+                explorer.run(&mut |own| {
+                    found = own.errors().len();
+                    found > known || stop(own)
+                })
+            });
+            while let Some(error) = self.fresh(explorer) {
+                match follow(&self.program, explorer, error) {
+                    Followed::Real(trace) => _ = self.violated.insert(error, trace),
+                    Followed::Spurious(open) => {
+                        if self.refine(&open) {
+                            return Ok(false);
+                        }
+                        self.open.insert(error, open);
+                    }
+                }
+            }
+            if done? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Lets the queues that stand in the way be known more precisely, if they can.
+    fn refine(&mut self, open: &Open) -> bool {
+        let (Some((kind, _)), Some(levels)) = (open.at, &mut self.levels) else { return false };
+        let can = levels[kind] + 1 < LADDER.len();
+        levels[kind] += usize::from(can);
+        can
+    }
+
+    fn round(&self, explorer: &Explorer) -> Round {
+        let violated = (0..).zip(&self.errors).filter(|(_, error)| self.violated.contains_key(error));
+        let rows = explorer.len() as u64;
+        Round {
+            states: rows,
+            views: rows,
+            steps: self.steps_before + explorer.steps(),
+            state_bytes: explorer.bytes() as u64,
+            violated: violated.map(|(number, _)| number).collect(),
+            open: self.open.len() as u64,
+            ..Round::empty(&FACTS, FACTS.bound(&[self.refinements]))
+        }
+    }
+
+    /// The errors that the rows exclude, by their numbers.
+    fn excluded(&self) -> Vec<usize> {
+        let found = |error: &Error| self.explorer.as_ref().is_none_or(|rows| rows.errors().contains_key(error));
+        (0..self.errors.len()).filter(|&number| !found(&self.errors[number])).collect()
+    }
+
+    fn evidence(&self) -> Option<(Vec<usize>, Evidence)> {
+        let explorer = self.explorer.as_ref().filter(|_| self.closed)?;
+        let excluded = self.excluded();
+        let errors: Vec<_> = excluded.iter().map(|&number| self.errors[number]).collect();
+        let known = told(&self.program, explorer.precisions());
+        let because = format!("{} cover every schedule and every queue length ({known})", rows_text(explorer.len()));
+        let certificate = explorer.certificate(&errors).into();
+        Some((excluded, Evidence { certificate, because, kind: "cover", view_depth: None }))
+    }
+}
+
+/// A number of rows.
+pub(super) fn rows_text(rows: usize) -> String {
+    count(rows as u64, "abstract state")
+}
+
+/// How precisely queues are known, in words.
+pub(super) fn told(program: &Program, precisions: &[Precision]) -> String {
+    let text = |precision: &Precision| {
+        let order = match precision.order {
+            Order::Bag => "counts",
+            Order::List => "first occurrences",
+            Order::Ends => "first and last occurrences",
         };
-        match follow(program, &explorer, *error) {
-            Ok(trace) => return Covered::Unsafe(trace),
-            Err(Some(kind)) if levels[kind] + 1 < LADDER.len() => levels[kind] += 1,
-            Err(kind) => return Covered::Open(kind),
+        let prefix = format!("prefix {}", precision.prefix);
+        let cap = if precision.cap > 1 { format!(", counted up to {}", precision.cap) } else { String::new() };
+        format!("{order}, {prefix}{cap}")
+    };
+    let specs: Vec<_> = program.specs.iter().map(|spec| spec.kind).collect();
+    let mut own = precisions.iter().enumerate().filter(|(kind, _)| !specs.contains(kind)).map(|(_, own)| own);
+    let Some(least) = own.clone().min() else { return String::new() };
+    if own.all(|other| other == least) {
+        return text(least);
+    }
+    let better = precisions.iter().enumerate().filter(|(_, own)| *own > least);
+    let better = better.map(|(kind, own)| format!("{}: {}", program.told.kinds[kind].name, text(own)));
+    format!("{}; {}", text(least), better.collect::<Vec<_>>().join("; "))
+}
+
+impl Engine for Cover {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        Some(FACTS.bound(&[self.refinements + u32::from(self.closed)]))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let Some(mut explorer) = self.explorer.take() else {
+            return Err(Stop::defect("the rows are gone"));
+        };
+        if self.closed {
+            // What is open stays open: nothing can become more precise.
+            let why = self.obstacle();
+            self.explorer = Some(explorer);
+            return Err(Stop::GaveUp(why));
+        }
+        loop {
+            let ended = self.search(&mut explorer, budget);
+            match ended {
+                Ok(true) => {
+                    self.closed = true;
+                    let mut round = self.round(&explorer);
+                    round.test_due = self.open.is_empty();
+                    self.explorer = Some(explorer);
+                    return Ok(round);
+                }
+                Ok(false) => {
+                    self.steps_before += explorer.steps();
+                    self.refinements += 1;
+                    self.open.clear();
+                    let ladder = self.levels.iter().flatten().map(|level| LADDER[*level]).collect();
+                    explorer = explorer.again(ladder);
+                }
+                Err(stop) => {
+                    let round = Round { stopped: Some(stop), ..self.round(&explorer) };
+                    self.explorer = Some(explorer);
+                    return Ok(round);
+                }
+            }
+        }
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        Ok(self.evidence().map(|(_, evidence)| evidence))
+    }
+
+    fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        Ok(self.evidence().filter(|(excluded, _)| !excluded.is_empty()))
+    }
+
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let trace = self.errors.get(property).and_then(|error| self.violated.get(error));
+        let trace = trace.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
+        Ok((trace.clone().into(), None))
+    }
+
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn notes(&self) -> Notes {
+        let obstacles = if self.open.is_empty() { Vec::new() } else { vec![self.obstacle()] };
+        Notes { stored: ["abstract state", "abstract states"], from_above: true, obstacles, ..Notes::default() }
+    }
+}
+
+impl Cover {
+    /// What stands in the way of an answer.
+    fn obstacle(&self) -> String {
+        let Some((error, open)) = self.open.iter().next() else {
+            return "nothing is left to be covered".to_owned();
+        };
+        let steps = count(open.steps as u64, "step");
+        let about = format!("{steps} seem to lead to the error {}", error.name());
+        let Some((kind, letter)) = open.at else {
+            return format!("{about}, and it is not known whether they do");
+        };
+        let kind = &self.program.told.kinds[kind].name;
+        let letters = self.explorer.as_ref().zip(letter).map(|(rows, letter)| rows.tables().letter_of(letter).event);
+        match letters {
+            Some(event) => {
+                let event = self.program.event_name(event);
+                format!("{about}: can {event} be the next event that {kind} takes there?")
+            }
+            None => format!("{about}: can the queue of {kind} be without anything to take there?"),
         }
     }
 }
 
-/// Takes the steps to an error in the program; if that is not possible, the kind of the machine that stands in the way.
-fn follow(program: &Program, explorer: &Explorer, error: Error) -> Result<Trace, Option<usize>> {
-    let trace = explorer.trace(error).ok_or(None)?;
+/// Takes the steps to an error in the program.
+fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed {
+    let Some((trace, letters)) = explorer.trace_with_letters(error) else {
+        return Followed::Spurious(Open { at: None, steps: 0 });
+    };
+    match followed(program, explorer, &trace, &letters, error) {
+        Ok(()) => Followed::Real(trace),
+        Err(at) => Followed::Spurious(Open { at, steps: trace.steps.len() }),
+    }
+}
+
+/// Where the steps of the rows part from those of the program: the kind of machine, and what it takes.
+type Parting = Option<(usize, Option<u32>)>;
+
+fn followed(
+    program: &Program,
+    explorer: &Explorer,
+    trace: &Trace,
+    letters: &[Option<u32>],
+    error: Error,
+) -> Result<(), Parting> {
     let needed = Needed::of(program);
-    let Ok(mut state) = program.initial() else { return Ok(trace) };
-    for (step, letter) in trace.steps.iter().zip(explorer.letters_to(error)) {
+    let Ok(mut state) = program.initial() else { return Ok(()) };
+    for (step, letter) in trace.steps.iter().zip(letters) {
         let machine = state.machines.get(step.machine).ok_or(None)?;
-        let kind = machine.kind as usize;
+        let at = Some((machine.kind as usize, *letter));
         // What it takes in the program must be what it took in the rows.
         let offered = match program.takes(machine) {
-            Takes::Stuck => return Err(Some(kind)),
+            Takes::Stuck => return Err(at),
             Takes::Nothing | Takes::Null => None,
             Takes::Letter(place) => Some(needed.letter(&machine.queue[place])),
         };
         let wanted = letter.map(|letter| explorer.tables().letter_of(letter).clone());
         if offered != wanted.filter(|letter| letter.event != NULL) {
-            return Err(Some(kind));
+            return Err(at);
         }
-        let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices));
-        match taken.ok_or(Some(kind))?.result {
+        let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;
+        let target = taken.sent.and_then(|(target, _)| state.machines.get(target as usize));
+        match taken.result {
             Happens::State(next) => state = next,
-            Happens::Error(violation) if violation.error == error => return Ok(trace),
+            Happens::Error(violation) if violation.error == error => return Ok(()),
             // A bound that the summary did not decide.
-            Happens::Pruned => return Err(Some(kind)),
+            Happens::Pruned => return Err(target.map(|target| (target.kind as usize, None)).or(at)),
             _ => return Err(None),
         }
     }
     match program.end(&state) {
-        Some(violation) if violation.error == error => Ok(trace),
+        Some(violation) if violation.error == error => Ok(()),
         // Somebody could go on whose queue seemed to be empty of what he takes, or a bound was not known to be kept.
-        _ => Err(trace.steps.last().and_then(|step| Some(state.machines.get(step.machine)?.kind as usize))),
+        _ => {
+            let able = state.machines.iter().find(|machine| program.takes(machine) != Takes::Stuck);
+            let last = trace.steps.last().and_then(|step| state.machines.get(step.machine));
+            Err(able.or(last).map(|machine| (machine.kind as usize, None)))
+        }
     }
 }

@@ -18,29 +18,31 @@ impl Explorer {
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),
             queues: self.queues().map(queue).collect(),
-            rows: self.rows().cloned().collect(),
+            rows: self.rows().map(Box::from).collect(),
         }
     }
 
     /// The steps to an error that was found. With summaries of queues they may not be steps of the program.
-    pub fn trace(&self, error: Error) -> Option<Trace> {
-        let steps = self.way_to(error)?.into_iter();
-        let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices.clone() });
+    pub fn trace(&mut self, error: Error) -> Option<Trace> {
+        self.trace_with_letters(error).map(|(trace, _)| trace)
+    }
+
+    /// The same, and what is taken in each step.
+    pub(super) fn trace_with_letters(&mut self, error: Error) -> Option<(Trace, Vec<Option<u32>>)> {
+        let steps = self.way_to(error)?;
+        let letters = steps.iter().map(|step| step.letter).collect();
+        let steps = steps.into_iter();
+        let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
         let (program, property) = (self.tables().program().digest(), error.name().to_owned());
-        Some(Trace { program, property, steps: steps.collect() })
+        Some((Trace { program, property, steps: steps.collect() }, letters))
     }
 
-    /// The letters that are taken on the way to an error, one for each step.
-    pub(super) fn letters_to(&self, error: Error) -> Vec<Option<u32>> {
-        self.way_to(error).into_iter().flatten().map(|step| step.letter).collect()
-    }
-
-    fn way_to(&self, error: Error) -> Option<Vec<&Step>> {
-        let (row, last) = self.errors().get(&error)?;
-        let (mut steps, mut at): (Vec<_>, _) = (last.iter().collect(), *row);
+    fn way_to(&mut self, error: Error) -> Option<Vec<Step>> {
+        let (mut at, last) = self.errors().get(&error)?.clone();
+        let mut steps: Vec<_> = last.into_iter().collect();
         while let Some(before) = self.step_to(at) {
-            steps.push(before);
             at = before.from;
+            steps.push(before);
         }
         steps.reverse();
         Some(steps)

@@ -12,14 +12,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::Cannot;
-use tepui_model::queue::{Bound, Program};
+use tepui_model::queue::{Bound, Program, Value};
 
+use super::rows::Rows;
 use super::summary::{Precision, Queue};
 use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
-
-/// A state: for each machine two numbers, then one for each spec.
-pub type Row = Box<[u32]>;
 
 /// Letters that may be taken, each with the queue that is left.
 type Taken = Arc<[(u32, u32)]>;
@@ -49,9 +47,12 @@ pub struct Explorer {
     taken: FxHashMap<(u32, u32), Taken>,
     /// What a queue becomes with a letter more, for each kind of machine.
     longer: FxHashMap<(u32, u32, u32), u32>,
-    rows: Interner<Row>,
-    /// For each row but the first the step that led there first.
-    before: Vec<Option<Step>>,
+    /// For each machine two numbers, its own state and its queue, then one for each spec.
+    rows: Rows,
+    /// For each row that from which it was found first; for the first itself.
+    before: Vec<u32>,
+    /// The row that is being put together.
+    next: Vec<u32>,
     /// How many rows have been looked at.
     done: usize,
     /// Rows from which something was refused, with the machine.
@@ -65,25 +66,39 @@ pub struct Explorer {
 /// What comes of a way.
 enum Next {
     /// Another row; and an error, if a summary does not say whether a bound is kept.
-    Row(Row, Option<Error>),
+    Row(Option<Error>),
     Error(Error),
     Refused,
     Nothing,
     Unknown(Cannot),
 }
 
+/// From time to time asked whether to stop.
+pub type Stop<'s> = &'s mut dyn FnMut(&Explorer) -> bool;
+
 impl Explorer {
     /// A search at the start of a program.
     pub fn new(program: Arc<Program>, precision: Vec<Precision>, longest: usize) -> Self {
+        Self::with(Tables::new(program), precision, longest)
+    }
+
+    /// The same from the start, with another precision. What machines do is not worked out again.
+    #[must_use]
+    pub fn again(self, precision: Vec<Precision>) -> Self {
+        Self::with(self.tables, precision, self.longest)
+    }
+
+    fn with(tables: Tables, precision: Vec<Precision>, longest: usize) -> Self {
         let mut explorer = Self {
-            tables: Tables::new(program),
+            tables,
             precision,
             longest,
             queues: Interner::default(),
             taken: FxHashMap::default(),
             longer: FxHashMap::default(),
-            rows: Interner::default(),
+            rows: Rows::default(),
             before: Vec::new(),
+            next: Vec::new(),
             done: 0,
             refused: Vec::new(),
             errors: BTreeMap::new(),
@@ -96,10 +111,10 @@ impl Explorer {
 
     fn begin(&mut self) {
         let program = Arc::clone(self.tables.program());
-        let main = self.tables.created(program.main as u32, &tepui_model::queue::Value::Null);
+        let main = self.tables.created(program.main as u32, &Value::Null);
         let mut row = vec![main, self.queues.intern(Queue::default())];
         for (number, spec) in program.specs.iter().enumerate() {
-            let fresh = self.tables.created(spec.kind as u32, &tepui_model::queue::Value::Null);
+            let fresh = self.tables.created(spec.kind as u32, &Value::Null);
             match self.tables.hears(number, fresh, None) {
                 Ok(local) => row.push(local),
                 Err(error) => {
@@ -109,38 +124,43 @@ impl Explorer {
                 }
             }
         }
-        self.rows.intern(row.into());
-        self.before.push(None);
+        self.rows.intern(&row);
+        self.before.push(0);
     }
 
     /// Looks at rows until none is left, or something ends the search; says whether none is left.
-    pub fn run(&mut self, stop: &mut dyn FnMut(u64) -> bool) -> bool {
+    pub fn run(&mut self, stop: Stop<'_>) -> bool {
         while self.done < self.rows.len() && self.unknown.is_none() {
-            if stop(self.steps) {
+            if stop(self) {
                 return false;
             }
-            let row = self.rows[self.done as u32].clone();
+            let row = self.rows.get(self.done as u32).to_vec();
             self.expand(self.done as u32, &row);
             self.done += 1;
         }
         self.unknown.is_none()
     }
 
-    /// Lets queues be longer, and tries what was refused again.
-    pub fn raise(&mut self, longest: usize, stop: &mut dyn FnMut(u64) -> bool) -> bool {
+    /// Lets queues be longer, and tries what was refused again; says whether nothing is left.
+    pub fn raise(&mut self, longest: usize, stop: Stop<'_>) -> bool {
         self.longest = longest;
-        for (number, machine) in std::mem::take(&mut self.refused) {
-            let row = self.rows[number].clone();
-            self.moves(number, &row, machine as usize);
+        let refused = std::mem::take(&mut self.refused);
+        for (at, (number, machine)) in refused.iter().enumerate() {
+            if stop(self) {
+                self.refused.extend_from_slice(&refused[at..]);
+                return false;
+            }
+            let row = self.rows.get(*number).to_vec();
+            self.moves(*number, &row, *machine as usize);
         }
         self.run(stop)
     }
 
-    fn machines(&self, row: &Row) -> usize {
+    fn machines(&self, row: &[u32]) -> usize {
         (row.len() - self.tables.program().specs.len()) / 2
     }
 
-    fn expand(&mut self, number: u32, row: &Row) {
+    fn expand(&mut self, number: u32, row: &[u32]) {
         let mut moved = false;
         for machine in 0..self.machines(row) {
             moved |= self.moves(number, row, machine);
@@ -151,27 +171,30 @@ impl Explorer {
     }
 
     /// All steps of a machine; says whether it can move.
-    fn moves(&mut self, number: u32, row: &Row, machine: usize) -> bool {
+    fn moves(&mut self, number: u32, row: &[u32], machine: usize) -> bool {
+        let mut found = Vec::new();
+        let moved = self.takes(row, machine, &mut found);
+        for (letter, queue) in found {
+            self.ways(number, row, machine, letter, queue);
+        }
+        moved
+    }
+
+    /// What a machine may take, each with the queue that is left; says whether it can move.
+    fn takes(&mut self, row: &[u32], machine: usize, found: &mut Vec<(Option<u32>, u32)>) -> bool {
         let (local, queue) = (row[2 * machine], row[2 * machine + 1]);
         let rest = self.tables.rest(local);
         if rest.halted {
             return false;
         }
-        if !rest.takes {
-            self.ways(number, row, machine, None, queue);
-            return true;
+        if rest.takes {
+            let taken = self.taken(local, queue);
+            found.extend(taken.iter().map(|(letter, left)| (Some(*letter), *left)));
         }
-        let taken = self.taken(local, queue);
-        if taken.is_empty() {
-            if rest.takes_null {
-                self.ways(number, row, machine, None, queue);
-            }
-            return rest.takes_null;
+        if found.is_empty() && (!rest.takes || rest.takes_null) {
+            found.push((None, queue));
         }
-        for (letter, left) in taken.iter() {
-            self.ways(number, row, machine, Some(*letter), *left);
-        }
-        true
+        !found.is_empty()
     }
 
     /// What a machine may take from a queue.
@@ -192,54 +215,58 @@ impl Explorer {
         found
     }
 
-    fn ways(&mut self, number: u32, row: &Row, machine: usize, letter: Option<u32>, queue: u32) {
+    fn ways(&mut self, number: u32, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) {
         let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
         for way in ways.iter() {
             self.steps += 1;
             let step = || Step { from: number, machine: machine as u32, letter, choices: way.choices.clone() };
             match self.next(row, machine, queue, way) {
-                Next::Row(next, doubt) => {
+                Next::Row(doubt) => {
                     doubt.into_iter().for_each(|error| {
                         self.errors.entry(error).or_insert_with(|| (number, Some(step())));
                     });
-                    let found = self.rows.intern(next);
-                    if found as usize == self.before.len() {
-                        self.before.push(Some(step()));
+                    if self.rows.intern(&self.next).1 {
+                        self.before.push(number);
                     }
                 }
                 Next::Error(error) => _ = self.errors.entry(error).or_insert_with(|| (number, Some(step()))),
-                Next::Refused => self.refused.push((number, machine as u32)),
+                Next::Refused => {
+                    if self.refused.last() != Some(&(number, machine as u32)) {
+                        self.refused.push((number, machine as u32));
+                    }
+                }
                 Next::Nothing => {}
                 Next::Unknown(why) => self.unknown = self.unknown.or(Some(why)),
             }
         }
-        self.refused.dedup();
     }
 
-    fn next(&mut self, row: &Row, machine: usize, queue: u32, way: &Way) -> Next {
-        let mut row: Vec<u32> = row.to_vec();
-        (row[2 * machine], row[2 * machine + 1]) = (way.local, queue);
+    /// Puts the row together that a way leads to.
+    fn next(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Next {
+        self.next.clear();
+        self.next.extend_from_slice(row);
+        (self.next[2 * machine], self.next[2 * machine + 1]) = (way.local, queue);
         if self.tables.rest(way.local).halted {
-            row[2 * machine + 1] = self.queues.intern(Queue::default());
+            self.next[2 * machine + 1] = self.queues.intern(Queue::default());
         }
-        if let Some(wrong) = self.tell(&mut row, way) {
+        if let Some(wrong) = self.tell(way) {
             return wrong;
         }
         match &way.effect {
-            Ends::Rests => Next::Row(row.into(), None),
-            Ends::Sends(target, letter) => self.append(row, *target as usize, *letter),
+            Ends::Rests => Next::Row(None),
+            Ends::Sends(target, letter) => self.append(*target as usize, *letter),
             Ends::Creates(kind, argument, into, local) => {
-                let machines = self.machines(&row.clone().into());
+                let machines = self.machines(row);
                 let mut local = (**local).clone();
                 if let (Some(slot), Some(frame)) = (into, local.frames.last_mut()) {
-                    frame.slots[*slot as usize] = tepui_model::queue::Value::Machine(machines as u32);
+                    frame.slots[*slot as usize] = Value::Machine(machines as u32);
                 }
                 let own = self.tables.local_of(way.local).0;
-                row[2 * machine] = self.tables.local(own, local);
+                self.next[2 * machine] = self.tables.local(own, local);
                 let created = self.tables.created(*kind, argument);
                 let empty = self.queues.intern(Queue::default());
-                row.splice(2 * machines..2 * machines, [created, empty]);
-                Next::Row(row.into(), None)
+                self.next.splice(2 * machines..2 * machines, [created, empty]);
+                Next::Row(None)
             }
             Ends::Fails(error) => Next::Error(*error),
             Ends::Pruned => Next::Nothing,
@@ -248,17 +275,20 @@ impl Explorer {
     }
 
     /// Specs hear of what they observe.
-    fn tell(&mut self, row: &mut [u32], way: &Way) -> Option<Next> {
+    fn tell(&mut self, way: &Way) -> Option<Next> {
+        if way.told.is_empty() {
+            return None;
+        }
         let program = Arc::clone(self.tables.program());
-        let (kind, first) = (self.tables.local_of(way.local).0 as usize, row.len() - program.specs.len());
+        let (kind, first) = (self.tables.local_of(way.local).0 as usize, self.next.len() - program.specs.len());
         for &letter in &way.told {
             let event = self.tables.event_of(letter);
             for (number, spec) in program.specs.iter().enumerate() {
                 if !spec.observes.contains(&event) || !spec.hears.contains(&kind) {
                     continue;
                 }
-                match self.tables.hears(number, row[first + number], Some(letter)) {
-                    Ok(local) => row[first + number] = local,
+                match self.tables.hears(number, self.next[first + number], Some(letter)) {
+                    Ok(local) => self.next[first + number] = local,
                     Err(Some(error)) => return Some(Next::Error(error)),
                     Err(None) => return Some(Next::Unknown(Cannot::Forgotten)),
                 }
@@ -267,16 +297,15 @@ impl Explorer {
         None
     }
 
-    fn append(&mut self, mut row: Vec<u32>, target: usize, letter: u32) -> Next {
-        let (local, queue) = (row[2 * target], row[2 * target + 1]);
+    fn append(&mut self, target: usize, letter: u32) -> Next {
+        let (local, queue) = (self.next[2 * target], self.next[2 * target + 1]);
         let kind = self.tables.local_of(local).0 as usize;
-        let program = Arc::clone(self.tables.program());
-        let event = self.tables.event_of(letter);
+        let (program, event) = (self.tables.program(), self.tables.event_of(letter));
         if program.kinds[kind].receives.as_ref().is_some_and(|receives| !receives.contains(&event)) {
             return Next::Error(Error::Permission);
         }
         if self.tables.rest(local).halted {
-            return Next::Row(row.into(), None);
+            return Next::Row(None);
         }
         let (known, precision) = (&self.queues[queue], self.precision[kind]);
         if known.prefix.len() >= self.longest {
@@ -297,19 +326,19 @@ impl Explorer {
             }
         }
         let key = (kind as u32, queue, letter);
-        row[2 * target + 1] = match self.longer.get(&key) {
+        self.next[2 * target + 1] = match self.longer.get(&key) {
             Some(known) => *known,
             None => {
                 let longer = self.queues.intern(precision.push(&self.queues[queue], letter));
                 *self.longer.entry(key).or_insert(longer)
             }
         };
-        Next::Row(row.into(), doubt)
+        Next::Row(doubt)
     }
 
     /// What is wrong with a row in which no machine can move.
-    fn end(&mut self, number: u32, row: &Row) {
-        let program = Arc::clone(self.tables.program());
+    fn end(&mut self, number: u32, row: &[u32]) {
+        let program = self.tables.program();
         let waits = (0..self.machines(row)).any(|machine| self.tables.rest(row[2 * machine]).receives);
         let first = row.len() - program.specs.len();
         let hot = (0..program.specs.len()).any(|spec| self.tables.is_hot(spec, row[first + spec]));
@@ -321,6 +350,25 @@ impl Explorer {
         self.errors.entry(error).or_insert((number, None));
     }
 
+    /// The step that led to a row first. It is not stored, but looked for again.
+    pub(super) fn step_to(&mut self, row: u32) -> Option<Step> {
+        let from = *self.before.get(row as usize).filter(|_| row > 0)?;
+        let (before, wanted) = (self.rows.get(from).to_vec(), self.rows.get(row).to_vec());
+        for machine in 0..self.machines(&before) {
+            let mut found = Vec::new();
+            self.takes(&before, machine, &mut found);
+            for (letter, queue) in found {
+                let ways = self.tables.ways(machine as u32, before[2 * machine], letter);
+                for way in ways.iter() {
+                    if matches!(self.next(&before, machine, queue, way), Next::Row(_)) && self.next == wanted {
+                        return Some(Step { from, machine: machine as u32, letter, choices: way.choices.clone() });
+                    }
+                }
+            }
+        }
+        None
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -328,7 +376,17 @@ impl Explorer {
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.len() == 0
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// How many bytes rows take, with what is stored for each.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + self.before.capacity() * 4
     }
 
     /// Whether something was refused because a queue was full.
@@ -352,8 +410,13 @@ impl Explorer {
     }
 
     /// The rows in the order in which they were found.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
         self.rows.iter()
+    }
+
+    /// A row.
+    pub fn row(&self, number: u32) -> &[u32] {
+        self.rows.get(number)
     }
 
     /// The queues that occur.
@@ -361,9 +424,9 @@ impl Explorer {
         self.queues.iter()
     }
 
-    /// The step that led to a row first.
-    pub fn step_to(&self, row: u32) -> Option<&Step> {
-        self.before.get(row as usize)?.as_ref()
+    /// The queue with a number.
+    pub fn queue(&self, number: u32) -> &Queue {
+        &self.queues[number]
     }
 
     /// The tables.

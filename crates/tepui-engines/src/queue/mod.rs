@@ -3,6 +3,47 @@
 pub mod cover;
 mod evidence;
 pub mod explorer;
+pub mod queues;
+mod rows;
 pub mod slice;
 pub mod summary;
 pub mod tables;
+pub mod walk;
+
+use tepui_core::{Budget, Stop};
+use tepui_model::queue::Program;
+use tepui_model::queue::state::Cannot;
+
+use explorer::Explorer;
+
+/// Lets a search go on within a budget. What it says is whether it came to its end; it may also stop by itself before.
+fn spend_on(
+    explorer: &mut Explorer,
+    budget: &mut Budget,
+    search: impl FnOnce(&mut Explorer, &mut dyn FnMut(&Explorer) -> bool) -> bool,
+) -> Result<bool, Stop> {
+    let (mut spent, mut stopped) = (explorer.steps(), None);
+    let done = search(explorer, &mut |own| {
+        let news = own.steps() - spent;
+        spent = own.steps();
+        stopped = budget.spend(news + 1).err();
+        stopped.is_some()
+    });
+    match (stopped, explorer.unknown()) {
+        (Some(stop), _) => Err(stop),
+        (None, Some(why)) => Err(Stop::GaveUp(cannot_text(explorer.tables().program(), why))),
+        (None, None) => Ok(done),
+    }
+}
+
+/// Why it cannot be said what happens, in words.
+fn cannot_text(program: &Program, why: Cannot) -> String {
+    match why {
+        Cannot::Forgotten => "what happens depends on a value that is not known".to_owned(),
+        Cannot::Foreign(function) => {
+            let name = program.told.foreign.get(function).map_or("?", String::as_str);
+            format!("the foreign function {name} may return infinitely many values")
+        }
+        Cannot::Endless => "a step takes too long, or goes in too many ways".to_owned(),
+    }
+}

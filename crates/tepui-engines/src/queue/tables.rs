@@ -73,6 +73,9 @@ pub struct Tables {
 /// Instead of a letter, where none is taken.
 const NO_LETTER: u32 = u32::MAX;
 
+/// The most ways in which one step may go. The checker has the same limit.
+const MOST_WAYS: usize = 1 << 17;
+
 impl Tables {
     /// Of a program.
     pub fn new(program: Arc<Program>) -> Self {
@@ -181,6 +184,11 @@ impl Tables {
             };
             let local = self.local(kind, outcome.local);
             ways.push(Way { choices: choices.made(), local, told, effect });
+            if ways.len() == MOST_WAYS {
+                let effect = Ends::Unknown(Cannot::Endless);
+                ways = vec![Way { choices: Vec::new(), local, told: Vec::new(), effect }];
+                break;
+            }
             if !choices.advance() {
                 break;
             }

@@ -89,17 +89,33 @@ pub struct Choices {
     /// The numbers that are chosen, each with how many there are and whether it is a fair choice.
     made: Vec<(u32, u32, bool)>,
     next: usize,
+    /// Where choices that are not given come from; if it is 0, the first one is made.
+    seed: u64,
 }
 
 impl Choices {
     /// These.
     pub fn of(made: &[u32]) -> Self {
-        Self { made: made.iter().map(|&number| (number, u32::MAX, false)).collect(), next: 0 }
+        Self { made: made.iter().map(|&number| (number, u32::MAX, false)).collect(), next: 0, seed: 0 }
+    }
+
+    /// Any, as a number has it that is not 0.
+    pub fn random(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
+    /// A choice that is not given.
+    fn fresh(&mut self, count: u32) -> u32 {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        (self.seed % u64::from(count.max(1))) as u32
     }
 
     fn choose(&mut self, count: u32, fair: bool) -> Option<u32> {
         if self.next == self.made.len() {
-            self.made.push((0, count, fair));
+            let number = self.fresh(count);
+            self.made.push((number, count, fair));
         }
         let (number, known, kind) = &mut self.made[self.next];
         (*known, *kind) = (count, fair);

@@ -6,19 +6,22 @@
 
 mod program;
 mod pushdown;
+mod queue;
 mod rendezvous;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
 use tepui_core::{About, Budget, Facts, Invariant, Outcome, Reason, Story, Verdict};
 use tepui_lang::diagnostic::Diagnostic;
+use tepui_lang::source::Source;
 use tepui_model::Digest;
 
 use crate::error::list;
 use crate::{AUTO, Error, Input, Options, Reading};
 
-pub use program::{CallReturn, Dialect};
+pub use program::CallReturn;
 pub use pushdown::engine_facts::*;
+pub use queue::{COVER, QUEUES, QueueOrder, QueuePrecision, WALK, Walking};
 pub use rendezvous::{Abstraction, LANGUAGES as RENDEZVOUS, Policy, Refinement};
 
 macro_rules! entries {
@@ -69,11 +72,24 @@ pub struct Language {
     pub summary: &'static str,
     /// The extensions of files that belong to a model if they stand beside it: the initial state, what must not be reached.
     pub companions: Option<[&'static str; 2]>,
+    /// Whether several files, or all in a folder, may be one model.
+    pub several: bool,
+    /// What a file names that is no model itself, but says which files are one.
+    pub parts: Option<fn(&Source) -> Result<Parts, Diagnostic>>,
     pub(crate) read: fn(&Input, &Reading) -> Result<Read, Error>,
 }
 
-/// What a reader makes of a text: a problem, and what it has to say about it.
-pub(crate) type Read = (Box<dyn Kind>, Vec<Diagnostic>);
+/// The files that a project is made of, as it names them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parts {
+    /// Files and folders with sources.
+    pub files: Vec<String>,
+    /// Other projects.
+    pub includes: Vec<String>,
+}
+
+/// What a reader makes of a text: a problem, or one for each test, and what it has to say about it.
+pub(crate) type Read = (Vec<Box<dyn Kind>>, Vec<Diagnostic>);
 
 /// An engine, for one kind of model or several.
 #[derive(Debug)]
@@ -197,6 +213,11 @@ pub(crate) trait Kind: Send + Sync {
 
     /// The fingerprint of what was read, which certificates name.
     fn digest(&self) -> Digest;
+
+    /// What it is called, where one text has several problems.
+    fn test_case(&self) -> Option<&str> {
+        None
+    }
 
     /// The names of all properties that there are.
     fn property_names(&self) -> Vec<String>;

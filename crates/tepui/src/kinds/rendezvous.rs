@@ -65,12 +65,16 @@ const FILES: &[Language] = &[
         extension: "rpds",
         summary: "communicating pushdown systems: threads that share nothing and meet in actions and handshakes",
         companions: None,
+        several: false,
+        parts: None,
         read: read_named,
     },
     Language {
         extension: "spad",
         summary: "the same as SPADE reads them, where no rule creates a process and the initial set is finite",
         companions: None,
+        several: false,
+        parts: None,
         read: read_algebra,
     },
 ];
@@ -132,7 +136,7 @@ fn read(parsed: Result<Parsed, Vec<tepui_lang::diagnostic::Diagnostic>>) -> Resu
     let refused =
         |found: Vec<_>| Error::Refused { diagnostics: found.into_iter().map(moved).collect(), sources: Vec::new() };
     let Parsed { model, warnings } = parsed.map_err(refused)?;
-    Ok((Box::new(Communicating(Arc::new(model))), warnings.into_iter().map(moved).collect()))
+    Ok((vec![Box::new(Communicating(Arc::new(model)))], warnings.into_iter().map(moved).collect()))
 }
 
 impl Kind for Communicating {
@@ -244,7 +248,7 @@ fn told(model: &Model, step: &Step, detail: Detail) -> Told {
     let rules = step.moves.iter().filter_map(|own| Some((own.thread, model.rule(*own)?)));
     let moves = rules.map(|(thread, rule)| {
         let text = model.display_rule(thread, rule);
-        Move { actor: thread, text, procedure: None, line: rule.line as usize, column: None }
+        Move { actor: thread, text, procedure: None, file: None, line: rule.line as usize, column: None }
     });
     let action = step.moves.first().and_then(|own| model.rule(*own)).and_then(|rule| rule.action);
     let threads: Vec<_> = step.moves.iter().map(|own| own.thread).collect();

@@ -23,7 +23,7 @@ use tepui_engines::program::code::Code;
 use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
 use tepui_engines::program::{Face, Patience};
-use tepui_lang::boolean::{DEADLOCK, print_head, print_program, print_with_remarks, read_program};
+use tepui_lang::boolean::{self, DEADLOCK, print_head, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::{Action, Program, Property};
@@ -34,12 +34,11 @@ use super::{
     of_another_kind, open_because, others_that_apply,
 };
 use crate::run::confirmed;
-use crate::{Error, Input, Options, Problem, Reading};
+use crate::{Dialect, Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use engines::{Engines, VIEWS};
 
 pub use tepui_engines::program::table::CallReturn;
-pub use tepui_lang::boolean::Dialect;
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "a Boolean program",
@@ -48,6 +47,8 @@ pub(crate) static ENTRY: Entry = Entry {
         extension: "bp",
         summary: "concurrent Boolean programs with recursive procedures: Tepui's own dialect, and those of SATABS, Boppo and Getafix",
         companions: None,
+        several: false,
+        parts: None,
         read,
     }],
     engines: ENGINES,
@@ -179,10 +180,24 @@ impl Compiling {
     }
 }
 
+/// A dialect of programs.
+fn dialect(dialect: Dialect) -> Result<boolean::Dialect, Error> {
+    match dialect {
+        Dialect::Tepui => Ok(boolean::Dialect::Tepui),
+        Dialect::Satabs => Ok(boolean::Dialect::Satabs),
+        Dialect::Boppo => Ok(boolean::Dialect::Boppo),
+        Dialect::Getafix => Ok(boolean::Dialect::Getafix),
+        Dialect::Old | Dialect::Today => {
+            Err(Error::Misuse(format!("the dialects of {} are tepui, satabs, boppo and getafix", ENTRY.plural)))
+        }
+    }
+}
+
 fn read(input: &Input, reading: &Reading) -> Result<Read, Error> {
     let refused = |diagnostics| Error::Refused { diagnostics, sources: Vec::new() };
-    let parsed = read_program(&input.main, reading.dialect, &reading.labels).map_err(refused)?;
-    Ok((Box::new(BooleanProgram::new(parsed.program, input.main.clone())), parsed.warnings))
+    let dialect = reading.dialect.map(dialect).transpose()?;
+    let parsed = read_program(&input.main, dialect, &reading.labels).map_err(refused)?;
+    Ok((vec![Box::new(BooleanProgram::new(parsed.program, input.main.clone()))], parsed.warnings))
 }
 
 impl From<Program> for Problem {

@@ -84,6 +84,7 @@ impl Teller<'_> {
             actor: thread,
             text: self.statement(step.at),
             procedure: Some(self.program.procedures[step.at.0].name.clone()),
+            file: None,
             line,
             column: Some(column),
         };

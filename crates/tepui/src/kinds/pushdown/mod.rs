@@ -52,12 +52,16 @@ const LANGUAGES: &[Language] = &[
         extension: "cpds",
         summary: "concurrent pushdown systems with names, properties in the same file",
         companions: None,
+        several: false,
+        parts: None,
         read: read_named,
     },
     Language {
         extension: "pds",
         summary: "concurrent pushdown systems with numbers, as CUBA reads them, with .init and .spec beside",
         companions: Some(["init", "spec"]),
+        several: false,
+        parts: None,
         read: read_numbered,
     },
 ];
@@ -171,7 +175,7 @@ fn read_numbered(input: &Input, _: &Reading) -> Result<Read, Error> {
 fn read(parsed: Result<Parsed, Vec<tepui_lang::diagnostic::Diagnostic>>) -> Result<Read, Error> {
     let refused = |diagnostics| Error::Refused { diagnostics, sources: Vec::new() };
     let Parsed { model, matching, warnings } = parsed.map_err(refused)?;
-    Ok((Box::new(Pushdown { model, matching }), warnings))
+    Ok((vec![Box::new(Pushdown { model, matching })], warnings))
 }
 
 /// A text that was given in place of a file must look like a state: it may have been meant as the name of a file.
@@ -253,7 +257,8 @@ impl Kind for Pushdown {
         let step = |step: &Step| {
             let rule = &model.threads()[step.thread].rules[step.rule];
             let text = model.display_rule(step.thread, rule);
-            let own = Move { actor: step.thread, text, procedure: None, line: rule.line as usize, column: None };
+            let own =
+                Move { actor: step.thread, text, procedure: None, file: None, line: rule.line as usize, column: None };
             Told::new(vec![own], state(&step.after))
         };
         let Trace::Pushdown(trace) = trace else { return Story::untold() };

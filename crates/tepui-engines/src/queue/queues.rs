@@ -1,0 +1,199 @@
+//! From below: queues of one event, of two, of three.
+//!
+//! `R_k` are the states that are reached with queues of at most k events. What was sent to a full queue is kept, and tried
+//! again when queues may be longer. If nothing was refused, these are all states, with queues of any length. Otherwise the
+//! engine looks at *views*: states in which queues are summarised. When a longer queue shows no new view, it tests whether
+//! the views are closed under every step. Closed views are exactly those of all queue lengths: the least closed set of rows
+//! contains every view, so it is enough that it has no more rows than there are views.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tepui_core::text::count;
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
+
+use super::cover::{rows_text, told};
+use super::explorer::Explorer;
+use super::rows::Rows;
+use super::spend_on;
+use super::summary::{Precision, Queue};
+use crate::interner::Interner;
+
+/// What is true of it on every program.
+pub static FACTS: Facts =
+    Facts { explored: "explored completely with queues of up to {}", ..Facts::new("queues", &["events"]) };
+
+/// The engine.
+pub struct Queues {
+    program: Arc<Program>,
+    errors: Vec<Error>,
+    explorer: Explorer,
+    views: Views,
+    /// The rows of the closure test, which is continued when there are more views.
+    test: Option<Explorer>,
+    bound: u32,
+    /// The bound at which an error was found first.
+    found: BTreeMap<Error, u32>,
+    /// How many views there were at the bound before.
+    views_before: usize,
+    complete: bool,
+}
+
+/// The views of states.
+struct Views {
+    precision: Precision,
+    queues: Interner<Queue>,
+    /// The summary of a queue that is known letter by letter, by their numbers.
+    summaries: FxHashMap<u32, u32>,
+    rows: Rows,
+    /// How many states have been viewed.
+    done: usize,
+}
+
+impl Views {
+    fn extend(&mut self, explorer: &Explorer, budget: &mut Budget) -> Result<(), Stop> {
+        let specs = explorer.tables().program().specs.len();
+        while self.done < explorer.len() {
+            budget.pass(1)?;
+            let mut view = explorer.row(self.done as u32).to_vec();
+            let machines = view.len() - specs;
+            for queue in view[..machines].iter_mut().skip(1).step_by(2) {
+                *queue = self.summary(explorer, *queue);
+            }
+            self.rows.intern(&view);
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, explorer: &Explorer, queue: u32) -> u32 {
+        let Self { precision, queues, summaries, .. } = self;
+        *summaries.entry(queue).or_insert_with(|| queues.intern(precision.of(&explorer.queue(queue).prefix)))
+    }
+}
+
+impl Queues {
+    /// Explores a program with queues of 1, 2, 3 events and so on, and sees them with a precision.
+    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Precision) -> Self {
+        let exact = vec![Precision::EXACT; program.kinds.len()];
+        let views = Views {
+            precision,
+            queues: Interner::default(),
+            summaries: FxHashMap::default(),
+            rows: Rows::default(),
+            done: 0,
+        };
+        Self {
+            explorer: Explorer::new(Arc::clone(&program), exact, 0),
+            program,
+            errors,
+            views,
+            test: None,
+            bound: 0,
+            found: BTreeMap::new(),
+            views_before: 0,
+            complete: true,
+        }
+    }
+
+    fn round(&mut self) -> Round {
+        let bound = self.bound;
+        for error in self.explorer.errors().keys() {
+            self.found.entry(*error).or_insert(bound);
+        }
+        let violated = (0..).zip(&self.errors).filter(|(_, error)| self.found.contains_key(error));
+        Round {
+            states: self.explorer.len() as u64,
+            views: self.views.rows.len() as u64,
+            steps: self.explorer.steps(),
+            state_bytes: (self.explorer.bytes() + self.views.rows.bytes()) as u64,
+            violated: violated.map(|(number, _)| number).collect(),
+            ..Round::empty(&FACTS, FACTS.bound(&[bound]))
+        }
+    }
+
+    /// Whether the views are closed: the least closed set of rows has no more.
+    fn closed(&mut self, budget: &mut Budget) -> Result<Option<&Explorer>, Stop> {
+        let (program, precision, views) = (Arc::clone(&self.program), self.views.precision, self.views.rows.len());
+        let kinds = program.kinds.len();
+        let test = self.test.get_or_insert_with(|| Explorer::new(program, vec![precision; kinds], usize::MAX));
+        let errors = &self.errors;
+        let fails = |own: &Explorer| own.len() > views || own.errors().keys().any(|error| errors.contains(error));
+        let done = spend_on(test, budget, |test, stop| test.run(&mut |own| fails(own) || stop(own)))?;
+        let closed = done && test.len() == views && !fails(test);
+        Ok(self.test.as_ref().filter(|_| closed))
+    }
+
+    fn claims(&self) -> Vec<Error> {
+        self.errors.iter().copied().filter(|error| !self.found.contains_key(error)).collect()
+    }
+}
+
+impl Engine for Queues {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        Some(FACTS.bound(&[self.bound + 1]))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        self.bound += 1;
+        let longest = self.bound as usize;
+        let before = self.explorer.len();
+        let ran = spend_on(&mut self.explorer, budget, |explorer, stop| explorer.raise(longest, stop));
+        let viewed = ran.and_then(|_| self.views.extend(&self.explorer, budget));
+        budget.progress(self.bound, self.explorer.len() as u64, self.views.rows.len() as u64);
+        let mut round = self.round();
+        if let Err(stop) = viewed {
+            self.complete = false;
+            round.stopped = Some(stop);
+            return Ok(round);
+        }
+        round.exhausted = !self.explorer.has_refused();
+        let plateau = self.bound > 1 && self.views.rows.len() == self.views_before && self.explorer.len() > before;
+        self.views_before = self.views.rows.len();
+        round.test_due = round.exhausted || plateau;
+        Ok(round)
+    }
+
+    fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        let claims = self.claims();
+        if !self.explorer.has_refused() {
+            let states = count(self.explorer.len() as u64, "state");
+            let because = match self.bound {
+                1 => format!("no queue ever has more than 1 event: {states} are all there are"),
+                bound => format!("no queue ever has more than {bound} events: {states} are all there are"),
+            };
+            let certificate = self.explorer.certificate(&claims).into();
+            return Ok(Some(Evidence { certificate, because, kind: "finite", view_depth: None }));
+        }
+        let precision = self.views.precision;
+        let known = told(&self.program, &vec![precision; self.program.kinds.len()]);
+        let Some(rows) = self.closed(budget)? else { return Ok(None) };
+        let because = format!("{} are exactly those of every queue length ({known})", rows_text(rows.len()));
+        let certificate = rows.certificate(&claims).into();
+        Ok(Some(Evidence { certificate, because, kind: "views", view_depth: None }))
+    }
+
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let error = self.errors.get(property).copied();
+        let found = error.and_then(|error| Some((self.explorer.trace(error)?, *self.found.get(&error)?)));
+        let (trace, bound) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
+        Ok((trace.into(), Some(FACTS.bound(&[bound]))))
+    }
+
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn notes(&self) -> Notes {
+        let obstacle = || "longer queues show no new view, but what follows from the views has more".to_owned();
+        let tried = self.test.is_some();
+        Notes { obstacles: tried.then(obstacle).into_iter().collect(), ..Notes::default() }
+    }
+}

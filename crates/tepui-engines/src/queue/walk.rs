@@ -1,0 +1,273 @@
+//! At random: one execution after the other, each step by a machine that is drawn by lot, with choices drawn by lot.
+//!
+//! This proves nothing. It is for programs that are too large for anything else, and it gets where a search that looks at
+//! everything near the start does not. A way to an error is made shorter by leaving steps out as long as it still leads to
+//! the error. The same seed gives the same executions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tepui_cert::queue::{Step, Trace};
+use tepui_core::text::{count, grouped};
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::run::Choices;
+use tepui_model::queue::state::{Happens, State, Takes};
+
+/// What is true of it on every program.
+pub static FACTS: Facts = Facts {
+    explored: "walked through {} at random, which proves nothing",
+    at_limit: "executions at random prove nothing",
+    ..Facts::unbounded("walk", &["schedules"])
+};
+
+/// How to walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// What the executions depend on.
+    pub seed: u64,
+    /// How many there are at most.
+    pub schedules: u32,
+    /// How long each may be.
+    pub steps: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 0, schedules: 10_000, steps: 1_000 }
+    }
+}
+
+/// How many executions there are in a round.
+const IN_A_ROUND: u32 = 100;
+
+/// How many steps may be taken to make a way shorter.
+const SHORTENING: usize = 200_000;
+
+/// The most handlers that are listed.
+const LISTED: usize = 8;
+
+/// The engine.
+pub struct Walk {
+    program: Arc<Program>,
+    errors: Vec<Error>,
+    options: Options,
+    walked: u32,
+    steps: u64,
+    found: BTreeMap<Error, Vec<Step>>,
+    /// For each kind the states that machines were in, and the events that they took there.
+    reached: BTreeSet<(u32, u32)>,
+    handled: BTreeSet<(u32, u32, u32)>,
+}
+
+impl Walk {
+    /// Walks through a program and looks for some errors.
+    pub fn new(program: Arc<Program>, errors: Vec<Error>, options: Options) -> Self {
+        let (reached, handled) = (BTreeSet::new(), BTreeSet::new());
+        Self { program, errors, options, walked: 0, steps: 0, found: BTreeMap::new(), reached, handled }
+    }
+
+    /// One execution.
+    fn walk(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let mut lot = Lot::new(self.options.seed, self.walked);
+        let program = Arc::clone(&self.program);
+        let Ok(mut state) = program.initial() else { return Ok(()) };
+        let mut steps = Vec::new();
+        for _ in 0..self.options.steps {
+            budget.spend(1)?;
+            let able: Vec<_> = (0..state.machines.len())
+                .filter(|machine| program.takes(&state.machines[*machine]) != Takes::Stuck)
+                .collect();
+            let Some(&machine) = able.get(lot.below(able.len())) else {
+                if let Some(violation) = program.end(&state) {
+                    self.note(violation.error, steps);
+                }
+                return Ok(());
+            };
+            self.cover(&state, machine);
+            let mut choices = Choices::random(lot.next());
+            let Some(step) = program.step_of(&state, machine, usize::MAX, &mut choices) else { return Ok(()) };
+            self.steps += 1;
+            steps.push(Step { machine, choices: step.choices });
+            match step.result {
+                Happens::State(next) => state = next,
+                Happens::Error(violation) => {
+                    self.note(violation.error, steps);
+                    return Ok(());
+                }
+                Happens::Pruned | Happens::Refused => return Ok(()),
+                Happens::Unknown(why) => return Err(Stop::GaveUp(super::cannot_text(&program, why))),
+            }
+        }
+        Ok(())
+    }
+
+    fn cover(&mut self, state: &State, machine: usize) {
+        let own = &state.machines[machine];
+        let Some(&top) = own.local.states.last() else { return };
+        self.reached.insert((own.kind, top));
+        if let Takes::Letter(place) = self.program.takes(own) {
+            self.handled.insert((own.kind, top, own.queue[place].event));
+        }
+    }
+
+    fn note(&mut self, error: Error, steps: Vec<Step>) {
+        if self.errors.contains(&error) {
+            self.found.entry(error).or_insert(steps);
+        }
+    }
+
+    /// Leaves steps out, many at first and then single ones, as long as the rest still leads to the error.
+    fn shortened(&self, error: Error, mut steps: Vec<Step>) -> Vec<Step> {
+        let (mut chunk, mut left) = (steps.len().div_ceil(2), SHORTENING);
+        while chunk > 0 {
+            let mut end = steps.len();
+            while end > 0 && left >= steps.len() {
+                let start = end.saturating_sub(chunk);
+                let fewer: Vec<_> = steps[..start].iter().chain(&steps[end..]).cloned().collect();
+                left -= fewer.len();
+                if let Some(length) = self.leads_to(error, &fewer) {
+                    steps = fewer;
+                    steps.truncate(length);
+                }
+                end = start.min(steps.len());
+            }
+            chunk /= 2;
+        }
+        steps
+    }
+
+    /// How many of the steps lead to an error.
+    fn leads_to(&self, error: Error, steps: &[Step]) -> Option<usize> {
+        let mut state = self.program.initial().ok()?;
+        for (number, step) in steps.iter().enumerate() {
+            if step.machine >= state.machines.len() {
+                return None;
+            }
+            let mut choices = Choices::of(&step.choices);
+            let taken = self.program.step_of(&state, step.machine, usize::MAX, &mut choices)?;
+            match taken.result {
+                Happens::State(next) if taken.choices == step.choices => state = next,
+                Happens::Error(violation) if violation.error == error && taken.choices == step.choices => {
+                    return Some(number + 1);
+                }
+                _ => return None,
+            }
+        }
+        let ends = self.program.end(&state).is_some_and(|violation| violation.error == error);
+        ends.then_some(steps.len())
+    }
+
+    /// Which handlers no execution came to.
+    fn coverage(&self) -> Vec<String> {
+        let program = &self.program;
+        let specs: Vec<_> = program.specs.iter().map(|spec| spec.kind).collect();
+        let used: BTreeSet<_> = self.reached.iter().map(|(kind, _)| *kind).collect();
+        let (mut states, mut handlers, mut missing) = (0, 0, Vec::new());
+        for kind in used.into_iter().filter(|kind| !specs.contains(&(*kind as usize))) {
+            let told = &program.told.kinds[kind as usize];
+            for (number, state) in (0..).zip(&program.kinds[kind as usize].states) {
+                states += 1;
+                for (event, _) in state.handlers.iter().filter(|(event, _)| *event != tepui_model::queue::NULL) {
+                    handlers += 1;
+                    if !self.handled.contains(&(kind, number, *event)) {
+                        let state = &told.states[number as usize];
+                        missing.push(format!("{}.{state} on {}", told.name, program.event_name(*event)));
+                    }
+                }
+            }
+        }
+        let reached = self.reached.len().min(states);
+        let came = handlers - missing.len();
+        let mut remarks = vec![format!(
+            "{} came to {reached} of {states} states and {came} of {handlers} handlers",
+            count(u64::from(self.walked), "execution")
+        )];
+        if !missing.is_empty() {
+            let more = missing.len().saturating_sub(LISTED);
+            missing.truncate(LISTED);
+            let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+            remarks.push(format!("handlers that none of them came to: {}{more}", missing.join(", ")));
+        }
+        remarks
+    }
+}
+
+/// Numbers that look as if they were drawn.
+struct Lot(u64);
+
+impl Lot {
+    fn new(seed: u64, number: u32) -> Self {
+        let mut lot = Self(seed ^ (u64::from(number) << 32) ^ 0x9e37_79b9_7f4a_7c15);
+        lot.next();
+        lot
+    }
+
+    /// The next one, which is not 0 (split-mix).
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)).max(1)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() % count.max(1) as u64) as usize
+    }
+}
+
+impl Engine for Walk {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        let next = self.walked.saturating_add(IN_A_ROUND).min(self.options.schedules);
+        Some(FACTS.bound(&[next]))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        let until = self.walked.saturating_add(IN_A_ROUND).min(self.options.schedules);
+        if self.walked == until {
+            return Err(Stop::GaveUp(FACTS.at_limit.to_owned()));
+        }
+        let mut stopped = None;
+        while self.walked < until && stopped.is_none() {
+            stopped = self.walk(budget).err();
+            self.walked += u32::from(stopped.is_none());
+        }
+        budget.progress(self.walked, self.steps, self.reached.len() as u64);
+        let violated = (0..).zip(&self.errors).filter(|(_, error)| self.found.contains_key(error));
+        Ok(Round {
+            states: self.steps,
+            views: self.reached.len() as u64,
+            steps: self.steps,
+            violated: violated.map(|(number, _)| number).collect(),
+            stopped,
+            ..Round::empty(&FACTS, FACTS.bound(&[until]))
+        })
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        Ok(None)
+    }
+
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+        let error = self.errors.get(property).copied();
+        let found = error.and_then(|error| Some((error, self.found.get(&error)?.clone())));
+        let (error, steps) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
+        let steps = self.shortened(error, steps);
+        let trace = Trace { program: self.program.digest(), property: error.name().to_owned(), steps };
+        Ok((trace.into(), None))
+    }
+
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn notes(&self) -> Notes {
+        Notes { stored: ["step", "steps"], view: "state", remarks: self.coverage(), ..Notes::default() }
+    }
+}
