@@ -160,6 +160,9 @@ pub(crate) struct MachineArgs {
     /// All instances of a test that is a sample of them
     #[arg(long, help_heading = MACHINES)]
     pub(crate) all_instances: bool,
+    /// Attach every spec to every test
+    #[arg(long, help_heading = MACHINES)]
+    pub(crate) attach_specs: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

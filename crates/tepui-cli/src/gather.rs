@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use tepui::source::Source;
 use tepui::{Error, Language};
+use tepui_report::visible;
 
 use super::input::refused;
-use super::shown;
+use super::{complain, shown};
 
 /// What a model is read from.
 pub(crate) struct Gathered {
@@ -69,8 +70,14 @@ fn project(file: &Path) -> Result<Gathered> {
         let parts = parts(&source).map_err(|found| refused(wrong(found)))?;
         let folder = project.parent().unwrap_or(Path::new(""));
         for name in &parts.files {
-            let path = beside(folder, name).with_context(|| format!("{} names {name}", shown(&project)))?;
-            collect(&path, &mut files)?;
+            match beside(folder, name) {
+                Ok(path) => collect(&path, &mut files)?,
+                // Folders of foreign code come and go.
+                Err(error) => {
+                    let warning = "\u{1b}[1;33mwarning\u{1b}[0m";
+                    complain(&format!("{warning}: {} names {}: {error}\n", shown(&project), visible(name)));
+                }
+            }
         }
         for name in &parts.includes {
             open.push(beside(folder, name).with_context(|| format!("{} includes {name}", shown(&project)))?);

@@ -169,6 +169,7 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     let machines = &args.machines;
     words.extend(machines.ignore_bounds.then(|| "--ignore-bounds".to_owned()));
     words.extend(machines.all_instances.then(|| "--all-instances".to_owned()));
+    words.extend(machines.attach_specs.then(|| "--attach-specs".to_owned()));
     let dialect = args.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
     let send = machines.send.and_then(|send| clap::ValueEnum::to_possible_value(&send));
     for (option, value) in [("--dialect", dialect), ("--send", send)] {
@@ -203,6 +204,7 @@ impl ModelArgs {
             }),
             ignore_bounds: self.machines.ignore_bounds,
             all_instances: self.machines.all_instances,
+            attach_specs: self.machines.attach_specs,
         }
     }
 
@@ -222,6 +224,7 @@ impl ModelArgs {
             ("--send", self.machines.send.is_some()),
             ("--ignore-bounds", self.machines.ignore_bounds),
             ("--all-instances", self.machines.all_instances),
+            ("--attach-specs", self.machines.attach_specs),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
     }

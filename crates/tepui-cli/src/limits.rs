@@ -32,12 +32,14 @@ pub(crate) struct Limits {
     pub(crate) memory: Option<u64>,
     /// Whether progress may be shown, if there is a terminal.
     pub(crate) progress: bool,
+    /// Whose limits hold as well, where this is a part of a run.
+    pub(crate) whole: Option<Stopper>,
 }
 
 impl Limits {
     /// Those that the user asks for.
     pub(crate) fn of(args: &LimitArgs, progress: bool) -> Self {
-        Self { timeout: args.timeout, memory: args.memory, progress }
+        Self { timeout: args.timeout, memory: args.memory, progress, whole: None }
     }
 }
 
@@ -47,7 +49,9 @@ impl Watch {
         let (done, peak) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let stopper = budget.stopper();
         let bar = if limits.progress { new_bar() } else { ProgressBar::hidden() };
-        interrupt_on_ctrl_c(stopper.clone(), bar.clone());
+        if limits.whole.is_none() {
+            interrupt_on_ctrl_c(stopper.clone(), bar.clone());
+        }
         // The watch itself may come too late for a short run.
         if limits.timeout.is_some_and(|timeout| timeout.is_zero()) {
             stopper.stop(Limit::Time);
@@ -67,6 +71,11 @@ impl Watch {
             true => print(), // Before it is shown, taking it away would show it.
             false => self.bar.suspend(print),
         }
+    }
+
+    /// Shows no progress any more.
+    pub(crate) fn hide(&self) {
+        self.bar.finish_and_clear();
     }
 
     /// The largest amount of memory that the process held.
@@ -152,6 +161,10 @@ fn watch(stopper: &Stopper, limits: &Limits, bar: &ProgressBar, done: &AtomicBoo
         }
         if memory_limit.is_some_and(|limit| held >= limit) {
             stopper.stop(Limit::Memory);
+        }
+        if let Some(limit) = limits.whole.as_ref().and_then(Stopper::stopped) {
+            stopper.stop(limit);
+            bar.finish_and_clear();
         }
         if start.elapsed() >= SHOW_AFTER && shown.elapsed() >= SHOW_EVERY && !bar.is_finished() {
             shown = Instant::now();

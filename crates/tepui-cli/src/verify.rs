@@ -185,6 +185,16 @@ impl Clock {
         Self { start: Instant::now(), budget, watch }
     }
 
+    /// A clock for one of several tests: it may take an equal share of the time that is left.
+    fn share(&self, args: &RunArgs, tests_left: usize) -> Self {
+        let work = args.work.map_or_else(Budget::unlimited, |work| Budget::unlimited().with_work(work));
+        let mut limits = Limits::of(&args.limits, args.format == Format::Human);
+        let left = |timeout: Duration| timeout.saturating_sub(self.start.elapsed()) / tests_left as u32;
+        (limits.timeout, limits.whole) = (limits.timeout.map(left), Some(self.budget.stopper()));
+        let watch = Watch::start(&work, limits);
+        Self { start: Instant::now(), budget: work, watch }
+    }
+
     /// Reads a model, unless a limit is reached before.
     fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Vec<Loaded>, Limit>> {
         let (model, matching) = (model.clone(), matching.map(Path::to_owned));
@@ -242,8 +252,14 @@ fn run_all(
     output::prepare(&all[0].inputs, &outputs)?;
     clock.watch.pause(|| all[0].warn());
     let (mut statuses, mut texts, mut written) = (Vec::new(), Vec::new(), Ok(()));
-    for (loaded, files) in all.iter().zip(&files) {
-        let ended = run(&clock, loaded, args, options, files, all.len() > 1)?;
+    for (number, (loaded, files)) in all.iter().zip(&files).enumerate() {
+        let ended = match all.len() {
+            1 => run(&clock, loaded, args, options, files, false)?,
+            tests => {
+                clock.watch.hide();
+                run(&clock.share(args, tests - number), loaded, args, options, files, true)?
+            }
+        };
         statuses.push(ended.status);
         written = written.and(ended.written);
         match args.format {
@@ -283,7 +299,7 @@ fn run(
     files: &Files,
     several: bool,
 ) -> Result<Ended> {
-    let (problem, start) = (&loaded.problem, if several { Instant::now() } else { clock.start });
+    let problem = &loaded.problem;
     let asks_nothing = options.prove && !loaded.asks_something() && args.views.is_none() && !options.invariant;
     let answer = match asks_nothing {
         true => {
@@ -294,7 +310,7 @@ fn run(
     };
     let Answer { outcome, about, invariant, violating } = &answer;
     let peak_memory_bytes = clock.watch.peak_memory();
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = clock.start.elapsed().as_secs_f64();
     let detail =
         if args.format == Format::Json || is_json(args.trace.as_deref()) { Detail::Full } else { Detail::Short };
     let stories: Vec<_> = outcome.properties.iter().map(|property| story(problem, &property.verdict, detail)).collect();

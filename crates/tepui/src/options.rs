@@ -83,6 +83,8 @@ pub struct Reading {
     pub ignore_bounds: bool,
     /// Whether a test that is a sample of its instances stands for all of them.
     pub all_instances: bool,
+    /// Whether specs that a test does not attach are attached to it all the same.
+    pub attach_specs: bool,
 }
 
 /// The resource of which the smallest amount is asked for.

@@ -6,6 +6,7 @@ mod write;
 
 use tepui_model::Digest;
 use tepui_model::queue::run::{Letter, Local};
+use tepui_model::queue::state::State;
 
 /// What is kept of the order of letters behind the prefix of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -81,6 +82,17 @@ pub struct Trace {
     pub property: String,
     /// The steps.
     pub steps: Vec<Step>,
+    /// Where the last steps lead in a circle, which is gone through for ever, if they do.
+    pub circle: Option<Circle>,
+}
+
+/// The end of a trace that goes on for ever.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Circle {
+    /// After how many steps it begins.
+    pub after: usize,
+    /// What is the same each time it begins: values that may differ are forgotten.
+    pub state: State,
 }
 
 /// A step.

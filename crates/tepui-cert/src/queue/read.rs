@@ -3,9 +3,10 @@
 
 use tepui_model::queue::Value;
 use tepui_model::queue::run::{Frame, Letter, Local, Task};
+use tepui_model::queue::state::{Machine, State};
 
 use super::terms::{Term, text_of};
-use super::{Certificate, Order, Precision, Queue, Step, Trace};
+use super::{Certificate, Circle, Order, Precision, Queue, Step, Trace};
 use crate::read::{Lines, Unreadable, check_seal, read_list};
 
 impl Certificate {
@@ -59,8 +60,27 @@ impl Trace {
             let (machine, choices) = text.split_once(':').ok_or_else(|| lines.error("expected `MACHINE : CHOICES`"))?;
             Ok(Step { machine: lines.number(machine)?, choices: read_numbers(lines, choices)? })
         })?;
-        lines.end().map(|()| Self { program, property, steps })
+        let circle = lines.accept("circle").map(|after| lines.number(after)).transpose()?;
+        let circle = circle.map(|after| Ok(Circle { after, state: read_state(&mut lines)? })).transpose()?;
+        lines.end().map(|()| Self { program, property, steps, circle })
     }
+}
+
+fn read_state(lines: &mut Lines<'_>) -> Result<State, Unreadable> {
+    let machines = read_list(lines, "machines", |lines, text| terms(lines, text, read_local))?;
+    let queues = read_list(lines, "queues", |lines, text| terms(lines, text, read_letters))?;
+    let specs = read_list(lines, "specs", |lines, text| terms(lines, text, read_local))?;
+    if machines.len() != queues.len() {
+        return Err(lines.error("there is not one queue for each machine"));
+    }
+    let machine = |((kind, local), queue)| Machine { kind, local, queue };
+    let machines = machines.into_iter().zip(queues).map(machine).collect();
+    Ok(State { machines, specs: specs.into_iter().map(|(_, local)| local).collect() })
+}
+
+fn read_letters(terms: &[Term<'_>]) -> Option<Vec<Letter>> {
+    let [Term::List(list)] = terms else { return None };
+    list.chunks(2).map(read_letter).collect()
 }
 
 /// Where the first of several sealed texts ends.
@@ -252,10 +272,16 @@ mod tests {
             queues: vec![Queue { prefix: vec![0, 0], marks: vec![(0, false), (0, true)], counts: vec![(0, 2)] }],
             rows: vec![vec![0, 0].into()],
         };
-        assert_eq!(Certificate::from_text(&certificate.to_text()), Ok(certificate));
+        assert_eq!(Certificate::from_text(&certificate.to_text()).as_ref(), Ok(&certificate));
         let steps = vec![Step { machine: 0, choices: vec![1, 0] }, Step { machine: 2, choices: Vec::new() }];
-        let trace = Trace { program: Digest::of(b"p"), property: "assert".to_owned(), steps };
-        assert_eq!(Trace::from_text(&trace.to_text(|_| "a\nb".to_owned())), Ok(vec![trace]));
+        let trace = Trace { program: Digest::of(b"p"), property: "assert".to_owned(), steps, circle: None };
+        let (kind, local) = certificate.locals[0].clone();
+        let machine = |queue: &[Letter]| Machine { kind, local: local.clone(), queue: queue.to_vec() };
+        let machines = vec![machine(&[]), machine(&[certificate.letters[0].clone(), certificate.letters[0].clone()])];
+        let circle = Some(Circle { after: 1, state: State { machines, specs: vec![local.clone()] } });
+        let round = Trace { circle, ..trace.clone() };
+        let text = |trace: &Trace| trace.to_text(|_| "a\nb".to_owned());
+        assert_eq!(Trace::from_text(&(text(&trace) + &text(&round))), Ok(vec![trace, round]));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tepui_model::queue::Value;
 use tepui_model::queue::run::{Frame, Letter, Local, Task};
 
 use super::terms::word_of;
-use super::{Certificate, Order, Precision, Queue, Trace};
+use super::{Certificate, Circle, Order, Precision, Queue, Trace};
 use crate::write::{comment_text, sealed};
 
 impl Certificate {
@@ -31,6 +31,14 @@ impl Trace {
         for (number, step) in self.steps.iter().enumerate() {
             let remark = comment_text(&remark(number));
             let _ = writeln!(out, "{} : {} # {remark}", step.machine, numbers(&step.choices));
+        }
+        if let Some(Circle { after, state }) = &self.circle {
+            let _ = writeln!(out, "circle {after}");
+            list(&mut out, "machines", &state.machines, |own| format!("{} {}", own.kind, machine(&own.local)));
+            list(&mut out, "queues", &state.machines, |own| {
+                format!("( {})", own.queue.iter().map(|one| letter(one) + " ").collect::<String>())
+            });
+            list(&mut out, "specs", &state.specs, |own| format!("0 {}", machine(own)));
         }
         sealed(&out)
     }

@@ -7,18 +7,23 @@
 //! leads to does not happen.
 
 mod cover;
+mod liveness;
+mod replay;
 mod summary;
 
-use std::collections::{HashMap, HashSet};
+pub use replay::{Replayed, replay};
 
-use tepui_cert::queue::{Certificate, Queue, Trace};
+use std::collections::HashMap;
+
+use tepui_cert::queue::{Certificate, Queue};
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Task, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};
 use tepui_model::queue::state::{Happens, State};
 use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 
 use crate::Rejected;
 use cover::Listed;
+use liveness::{Graph, Passed};
 
 /// What an accepted certificate proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +53,10 @@ pub fn check(
         if stop() {
             return Err(Rejected::stopped(format!("row {number}")));
         }
-        checker.row(row).map_err(|reason| Rejected::new(format!("row {number}"), reason))?;
+        checker.row(number as u32, row).map_err(|reason| Rejected::new(format!("row {number}"), reason))?;
+    }
+    if let Some(graph) = checker.graph {
+        liveness::check(program, &graph, stop)?;
     }
     Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len() })
 }
@@ -68,7 +76,9 @@ struct Checker<'c> {
     letters: Listed<Letter>,
     locals: Listed<(u32, Local)>,
     queues: HashMap<&'c Queue, u32>,
-    rows: HashSet<&'c [u32]>,
+    rows: HashMap<&'c [u32], u32>,
+    /// The steps between rows, where it is claimed that no spec is hot for ever.
+    graph: Option<Graph>,
     /// What steps come to, by the machine, its state and the letter.
     known: HashMap<(usize, u32, Option<u32>), Vec<Way>>,
 }
@@ -77,6 +87,7 @@ struct Checker<'c> {
 #[derive(Clone)]
 struct Way {
     local: Local,
+    fair: Vec<(Site, u32)>,
     told: Vec<Letter>,
     effect: Effect,
 }
@@ -104,8 +115,10 @@ impl<'c> Checker<'c> {
             }
         }
         let queues = certificate.queues.iter().zip(0..).collect();
-        let rows = certificate.rows.iter().map(|row| &**row).collect();
-        Ok(Self { program, certificate, letters, locals, queues, rows, known: HashMap::new() })
+        let rows = certificate.rows.iter().map(|row| &**row).zip(0..).collect();
+        let claims = |error: Error| certificate.properties.iter().any(|name| name == error.name());
+        let graph = claims(Error::HotForEver).then(Graph::default);
+        Ok(Self { program, certificate, letters, locals, queues, rows, graph, known: HashMap::new() })
     }
 
     /// The first state must be covered.
@@ -125,20 +138,20 @@ impl<'c> Checker<'c> {
         for (spec, local) in self.program.specs.iter().zip(specs) {
             parts.push(self.locals.covering(&(spec.kind as u32, local)));
         }
-        if self.is_covered(&parts) { Ok(()) } else { Err(wrong("no row covers the first state")) }
+        self.covering(&parts).map(|_| ()).ok_or_else(|| wrong("no row covers the first state"))
     }
 
-    /// Whether some row is made of one of the numbers at each place.
-    fn is_covered(&self, parts: &[Vec<u32>]) -> bool {
+    /// A row that is made of one of the numbers at each place.
+    fn covering(&self, parts: &[Vec<u32>]) -> Option<u32> {
         // As a rule there is one number at each place.
         let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
         for numbers in parts {
             if rows.len() * numbers.len() > MOST_COVERING {
-                return false;
+                return None;
             }
             rows = rows.iter().flat_map(|row| numbers.iter().map(|number| [&row[..], &[*number]].concat())).collect();
         }
-        rows.iter().any(|row| self.rows.contains(&row[..]))
+        rows.iter().find_map(|row| self.rows.get(&row[..]).copied())
     }
 
     fn claims(&self, error: Error) -> bool {
@@ -154,7 +167,7 @@ impl<'c> Checker<'c> {
     }
 
     /// All steps from a row must lead to rows.
-    fn row(&mut self, row: &[u32]) -> Result<(), Wrong> {
+    fn row(&mut self, number: u32, row: &[u32]) -> Result<(), Wrong> {
         let specs = self.program.specs.len();
         let Some(machines) = row.len().checked_sub(specs).filter(|rest| rest % 2 == 0 && *rest > 0) else {
             return Err("it has not two numbers for each machine and one for each spec".to_owned());
@@ -164,9 +177,19 @@ impl<'c> Checker<'c> {
                 return Err("the state of a spec is one of another kind".to_owned());
             }
         }
+        if self.graph.is_some() {
+            let specs = &row[machines..];
+            let temperature = |(spec, local): (usize, &u32)| Ok(self.program.temperature(spec, &self.local(*local)?.1));
+            let temperatures = specs.iter().enumerate().map(temperature).collect::<Result<_, Wrong>>()?;
+            if let Some(graph) = &mut self.graph {
+                graph.node(number, temperatures);
+            }
+        }
         let mut moved = false;
         for machine in 0..machines / 2 {
-            moved |= self.machine(row, machine)?;
+            let moves = self.machine(row, machine)?;
+            self.graph.iter_mut().for_each(|graph| graph.can_move(moves));
+            moved |= moves;
         }
         if moved { Ok(()) } else { self.end(row, machines) }
     }
@@ -224,7 +247,8 @@ impl<'c> Checker<'c> {
         let (mut choices, mut ways) = (Choices::default(), Vec::new());
         loop {
             let outcome = self.program.step(*kind as usize, machine as u32, local, taken.as_ref(), &mut choices);
-            ways.push(Way { local: outcome.local, told: outcome.told, effect: outcome.effect });
+            let fair = choices.fair();
+            ways.push(Way { local: outcome.local, fair, told: outcome.told, effect: outcome.effect });
             if ways.len() >= MOST_WAYS {
                 return Err("a step goes in too many ways".to_owned());
             }
@@ -235,12 +259,14 @@ impl<'c> Checker<'c> {
     }
 
     /// What a step comes to must be covered.
-    fn way(&self, row: &[u32], machine: usize, queue: &Queue, way: Way) -> Result<(), Wrong> {
+    fn way(&mut self, row: &[u32], machine: usize, queue: &Queue, way: Way) -> Result<(), Wrong> {
         let (kind, _) = self.local(row[2 * machine])?;
         let first_spec = row.len() - self.program.specs.len();
         // The parts that change, by their places.
         let mut changed: HashMap<usize, Vec<u32>> = HashMap::new();
-        let Some(specs) = self.tell(&row[first_spec..], *kind as usize, &way.told)? else { return Ok(()) };
+        let mut passed = vec![Passed::default(); self.program.specs.len()];
+        let told = self.tell(&row[first_spec..], *kind as usize, &way.told, &mut passed)?;
+        let Some(specs) = told else { return Ok(()) };
         for (number, local) in specs {
             changed.insert(first_spec + number, self.locals.covering(&(self.program.specs[number].kind as u32, local)));
         }
@@ -277,7 +303,9 @@ impl<'c> Checker<'c> {
             let empty = self.queues.get(&Queue::default()).copied().into_iter().collect();
             parts.splice(first_spec..first_spec, [self.locals.covering(&fresh), empty]);
         }
-        if self.is_covered(&parts) { Ok(()) } else { Err(format!("a step of machine {machine} leads out of the rows")) }
+        let to = self.covering(&parts).ok_or_else(|| format!("a step of machine {machine} leads out of the rows"))?;
+        self.graph.iter_mut().for_each(|graph| graph.edge(to, machine, &way.fair, &passed));
+        Ok(())
     }
 
     fn fails(&self, error: Error) -> Result<(), Wrong> {
@@ -285,7 +313,13 @@ impl<'c> Checker<'c> {
     }
 
     /// What becomes of the specs; none, if one of them ends the execution with an error that nothing is claimed of.
-    fn tell(&self, specs: &[u32], kind: usize, told: &[Letter]) -> Result<Option<Vec<(usize, Local)>>, Wrong> {
+    fn tell(
+        &self,
+        specs: &[u32],
+        kind: usize,
+        told: &[Letter],
+        passed: &mut [Passed],
+    ) -> Result<Option<Vec<(usize, Local)>>, Wrong> {
         let mut changed: HashMap<usize, Local> = HashMap::new();
         for letter in told {
             for (number, spec) in self.program.specs.iter().enumerate() {
@@ -296,7 +330,10 @@ impl<'c> Checker<'c> {
                 let local = changed.get(&number).unwrap_or(listed);
                 let outcome = self.program.step(spec.kind, u32::MAX, local, Some(letter), &mut Choices::default());
                 match outcome.effect {
-                    Effect::Rests => _ = changed.insert(number, outcome.local),
+                    Effect::Rests => {
+                        passed[number].note(self.program.temperature(number, &outcome.local));
+                        changed.insert(number, outcome.local);
+                    }
                     Effect::Fails(..) if spec.scenario => {}
                     Effect::Fails(error, _) => return self.fails(error).map(|()| None),
                     _ => return Err("what a spec does cannot be said".to_owned()),
@@ -361,11 +398,9 @@ impl<'c> Checker<'c> {
         if waits && self.program.rules.today {
             return self.fails(Error::Deadlock);
         }
-        for (number, spec) in self.program.specs.iter().enumerate() {
-            let (kind, local) = self.local(row[machines + number])?;
-            let states = &self.program.kinds[*kind as usize].states;
-            let top = local.states.last().and_then(|&top| states[top as usize].temperature);
-            if top == Some(Temperature::Hot) && !spec.scenario {
+        for number in 0..self.program.specs.len() {
+            let (_, local) = self.local(row[machines + number])?;
+            if self.program.temperature(number, local) == Some(Temperature::Hot) {
                 return self.fails(Error::HotAtEnd);
             }
         }
@@ -399,57 +434,4 @@ fn has_shape(program: &Program, kind: u32, local: &Local) -> bool {
     let variables = local.halted && local.variables.is_empty() || local.variables.len() == own.variables.len();
     let pending = local.pending.as_ref().is_none_or(|(_, letter)| event(letter));
     local.states.iter().all(|&number| state(number)) && frames && agenda && variables && pending
-}
-
-/// What an accepted trace shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Replayed {
-    /// The error.
-    pub property: String,
-    /// What there is to say about it.
-    pub message: String,
-    /// How many steps lead to it.
-    pub steps: usize,
-}
-
-/// Takes the steps of a trace; the last one must lead to the error that it claims, or to a state that is one.
-pub fn replay(program: &Program, trace: &Trace) -> Result<Replayed, Rejected> {
-    if trace.program != program.digest() {
-        return Err(Rejected::new("model", "the trace is about another program"));
-    }
-    let shown = |message: String| Replayed { property: trace.property.clone(), message, steps: trace.steps.len() };
-    let mut state = match program.initial() {
-        Ok(state) => state,
-        Err(Happens::Error(violation)) if violation.error.name() == trace.property && trace.steps.is_empty() => {
-            return Ok(shown(violation.message));
-        }
-        Err(_) => return Err(Rejected::new("start", "the program does not begin")),
-    };
-    for (number, step) in trace.steps.iter().enumerate() {
-        let wrong = |reason: &str| Rejected::new(format!("step {}", number + 1), reason);
-        if step.machine >= state.machines.len() {
-            return Err(wrong("there is no such machine"));
-        }
-        let mut choices = Choices::of(&step.choices);
-        let taken = program.step_of(&state, step.machine, usize::MAX, &mut choices);
-        let taken = taken.ok_or_else(|| wrong("the machine cannot move"))?;
-        if taken.choices != step.choices {
-            return Err(wrong("something else is chosen"));
-        }
-        match taken.result {
-            Happens::State(next) => state = next,
-            Happens::Error(violation)
-                if violation.error.name() == trace.property && number + 1 == trace.steps.len() =>
-            {
-                return Ok(shown(violation.message));
-            }
-            Happens::Error(_) => return Err(wrong("another error happens")),
-            Happens::Pruned | Happens::Refused => return Err(wrong("nobody looks at such an execution")),
-            Happens::Unknown(_) => return Err(wrong("it cannot be said what happens")),
-        }
-    }
-    match program.end(&state) {
-        Some(violation) if violation.error.name() == trace.property => Ok(shown(violation.message)),
-        _ => Err(Rejected::new("end", "the last state is no error")),
-    }
 }

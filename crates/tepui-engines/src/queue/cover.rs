@@ -17,6 +17,7 @@ use tepui_model::queue::state::{Happens, Takes};
 use tepui_model::queue::{NULL, Program};
 
 use super::explorer::Explorer;
+use super::liveness::hot_for_ever;
 use super::slice::Needed;
 use super::spend_on;
 use super::summary::{Order, Precision};
@@ -113,6 +114,10 @@ impl Cover {
                 }
             }
             if done? {
+                let asked = self.errors.contains(&Error::HotForEver);
+                if asked && hot_for_ever(explorer, budget)?.is_some() {
+                    self.open.insert(Error::HotForEver, Open { at: None, steps: 0 });
+                }
                 return Ok(true);
             }
         }
@@ -142,7 +147,8 @@ impl Cover {
 
     /// The errors that the rows exclude, by their numbers.
     fn excluded(&self) -> Vec<usize> {
-        let found = |error: &Error| self.explorer.as_ref().is_none_or(|rows| rows.errors().contains_key(error));
+        let reached = |error: &Error| self.explorer.as_ref().is_none_or(|rows| rows.errors().contains_key(error));
+        let found = |error: &Error| self.open.contains_key(error) || reached(error);
         (0..self.errors.len()).filter(|&number| !found(&self.errors[number])).collect()
     }
 
@@ -260,6 +266,9 @@ impl Cover {
         let Some((error, open)) = self.open.iter().next() else {
             return "nothing is left to be covered".to_owned();
         };
+        if *error == Error::HotForEver {
+            return "a spec seems to stay hot for ever, and it is not known whether it does".to_owned();
+        }
         let steps = count(open.steps as u64, "step");
         let about = format!("{steps} seem to lead to the error {}", error.name());
         let Some((kind, letter)) = open.at else {

@@ -2,8 +2,10 @@
 
 use tepui_cert::queue::{self as cert, Certificate, Trace};
 use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::state::{Machine, State};
 
 use super::explorer::{Explorer, Step};
+use super::liveness::Circle;
 use super::summary::{Order, Precision, Queue};
 
 impl Explorer {
@@ -34,18 +36,46 @@ impl Explorer {
         let steps = steps.into_iter();
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
         let (program, property) = (self.tables().program().digest(), error.name().to_owned());
-        Some((Trace { program, property, steps: steps.collect() }, letters))
+        Some((Trace { program, property, steps: steps.collect(), circle: None }, letters))
+    }
+
+    /// The steps to a circle, and around it once.
+    pub(super) fn circle(&mut self, circle: Circle) -> Trace {
+        let before = self.way_to_row(circle.start, None);
+        let state = self.state(circle.start);
+        let (program, property) = (self.tables().program().digest(), Error::HotForEver.name().to_owned());
+        let after = before.len();
+        let steps = before.into_iter().chain(circle.steps);
+        let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
+        Trace { program, property, steps: steps.collect(), circle: Some(cert::Circle { after, state }) }
+    }
+
+    /// The state that a row with exact queues stands for. Values that nothing depends on are forgotten.
+    fn state(&self, row: u32) -> State {
+        let (row, specs) = (self.row(row), self.tables().program().specs.len());
+        let (machines, specs) = row.split_at(row.len() - specs);
+        let machine = |pair: &[u32]| {
+            let (kind, local) = self.tables().local_of(pair[0]).clone();
+            let letters = self.queue(pair[1]).prefix.iter().map(|letter| self.tables().letter_of(*letter).clone());
+            Machine { kind, local, queue: letters.collect() }
+        };
+        let specs = specs.iter().map(|spec| self.tables().local_of(*spec).1.clone()).collect();
+        State { machines: machines.chunks(2).map(machine).collect(), specs }
     }
 
     fn way_to(&mut self, error: Error) -> Option<Vec<Step>> {
-        let (mut at, last) = self.errors().get(&error)?.clone();
+        let (at, last) = self.errors().get(&error)?.clone();
+        Some(self.way_to_row(at, last))
+    }
+
+    fn way_to_row(&mut self, mut at: u32, last: Option<Step>) -> Vec<Step> {
         let mut steps: Vec<_> = last.into_iter().collect();
         while let Some(before) = self.step_to(at) {
             at = before.from;
             steps.push(before);
         }
         steps.reverse();
-        Some(steps)
+        steps
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::Cannot;
-use tepui_model::queue::{Bound, Program, Value};
+use tepui_model::queue::{Bound, Program, Temperature, Value};
 
 use super::rows::Rows;
 use super::summary::{Precision, Queue};
@@ -53,6 +53,8 @@ pub struct Explorer {
     before: Vec<u32>,
     /// The row that is being put together.
     next: Vec<u32>,
+    /// For each spec whether it was hot and whether it was cold on the way there.
+    passed: Vec<[bool; 2]>,
     /// How many rows have been looked at.
     done: usize,
     /// Rows from which something was refused, with the machine.
@@ -72,6 +74,17 @@ enum Next {
     Nothing,
     Unknown(Cannot),
 }
+
+/// Where a step leads.
+pub(super) struct Led<'w> {
+    pub(super) way: &'w Way,
+    pub(super) to: u32,
+    /// For each spec whether it was hot and whether it was cold on the way there.
+    pub(super) passed: &'w [[bool; 2]],
+}
+
+/// Told of each step.
+type Each<'s> = &'s mut dyn FnMut(&dyn Fn() -> Step, &Led<'_>);
 
 /// From time to time asked whether to stop.
 pub type Stop<'s> = &'s mut dyn FnMut(&Explorer) -> bool;
@@ -99,6 +112,7 @@ impl Explorer {
             rows: Rows::default(),
             before: Vec::new(),
             next: Vec::new(),
+            passed: Vec::new(),
             done: 0,
             refused: Vec::new(),
             errors: BTreeMap::new(),
@@ -276,6 +290,8 @@ impl Explorer {
 
     /// Specs hear of what they observe.
     fn tell(&mut self, way: &Way) -> Option<Next> {
+        self.passed.clear();
+        self.passed.resize(self.tables.program().specs.len(), [false; 2]);
         if way.told.is_empty() {
             return None;
         }
@@ -288,7 +304,12 @@ impl Explorer {
                     continue;
                 }
                 match self.tables.hears(number, self.next[first + number], Some(letter)) {
-                    Ok(local) => self.next[first + number] = local,
+                    Ok(local) => {
+                        let temperature = self.tables.temperature(number, local);
+                        self.passed[number][0] |= temperature == Some(Temperature::Hot);
+                        self.passed[number][1] |= temperature == Some(Temperature::Cold);
+                        self.next[first + number] = local;
+                    }
                     Err(Some(error)) => return Some(Next::Error(error)),
                     Err(None) => return Some(Next::Unknown(Cannot::Forgotten)),
                 }
@@ -341,7 +362,8 @@ impl Explorer {
         let program = self.tables.program();
         let waits = (0..self.machines(row)).any(|machine| self.tables.rest(row[2 * machine]).receives);
         let first = row.len() - program.specs.len();
-        let hot = (0..program.specs.len()).any(|spec| self.tables.is_hot(spec, row[first + spec]));
+        let hot = (0..program.specs.len())
+            .any(|spec| self.tables.temperature(spec, row[first + spec]) == Some(Temperature::Hot));
         let error = match (waits && program.rules.today, hot) {
             (true, _) => Error::Deadlock,
             (false, true) => Error::HotAtEnd,
@@ -353,20 +375,41 @@ impl Explorer {
     /// The step that led to a row first. It is not stored, but looked for again.
     pub(super) fn step_to(&mut self, row: u32) -> Option<Step> {
         let from = *self.before.get(row as usize).filter(|_| row > 0)?;
-        let (before, wanted) = (self.rows.get(from).to_vec(), self.rows.get(row).to_vec());
+        let mut found = None;
+        self.steps_from(from, &mut |step, led| {
+            if led.to == row && found.is_none() {
+                found = Some(step());
+            }
+        });
+        found
+    }
+
+    /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which
+    /// machines cannot move.
+    pub(super) fn steps_from(&mut self, from: u32, each: Each<'_>) -> Vec<bool> {
+        let before = self.rows.get(from).to_vec();
+        let mut stuck = Vec::new();
         for machine in 0..self.machines(&before) {
             let mut found = Vec::new();
-            self.takes(&before, machine, &mut found);
+            stuck.push(!self.takes(&before, machine, &mut found));
             for (letter, queue) in found {
                 let ways = self.tables.ways(machine as u32, before[2 * machine], letter);
                 for way in ways.iter() {
-                    if matches!(self.next(&before, machine, queue, way), Next::Row(_)) && self.next == wanted {
-                        return Some(Step { from, machine: machine as u32, letter, choices: way.choices.clone() });
+                    let step = || Step { from, machine: machine as u32, letter, choices: way.choices.clone() };
+                    if matches!(self.next(&before, machine, queue, way), Next::Row(_)) {
+                        let found = self.rows.find(&self.next).into_iter();
+                        found.for_each(|to| each(&step, &Led { way, to, passed: &self.passed }));
                     }
                 }
             }
         }
-        None
+        stuck
+    }
+
+    /// Whether a spec is hot or cold in a row.
+    pub(super) fn temperature(&self, row: u32, spec: usize) -> Option<Temperature> {
+        let (row, specs) = (self.rows.get(row), self.tables.program().specs.len());
+        self.tables.temperature(spec, row[row.len() - specs + spec])
     }
 
     /// How many rows there are.

@@ -3,6 +3,7 @@
 pub mod cover;
 mod evidence;
 pub mod explorer;
+mod liveness;
 pub mod queues;
 mod rows;
 pub mod slice;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use tepui_cert::queue::Trace;
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::Program;
@@ -17,6 +18,7 @@ use tepui_model::queue::evaluate::Error;
 
 use super::cover::{rows_text, told};
 use super::explorer::Explorer;
+use super::liveness::hot_for_ever;
 use super::rows::Rows;
 use super::spend_on;
 use super::summary::{Precision, Queue};
@@ -37,6 +39,8 @@ pub struct Queues {
     bound: u32,
     /// The bound at which an error was found first.
     found: BTreeMap<Error, u32>,
+    /// A circle on which a spec is hot for ever.
+    circle: Option<Trace>,
     /// How many views there were at the bound before.
     views_before: usize,
     complete: bool,
@@ -94,6 +98,7 @@ impl Queues {
             test: None,
             bound: 0,
             found: BTreeMap::new(),
+            circle: None,
             views_before: 0,
             complete: true,
         }
@@ -115,6 +120,18 @@ impl Queues {
         }
     }
 
+    /// Looks for a circle on which a spec is hot, if that is asked.
+    fn look_for_circles(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if self.circle.is_some() || !self.errors.contains(&Error::HotForEver) {
+            return Ok(());
+        }
+        if let Some(circle) = hot_for_ever(&mut self.explorer, budget)? {
+            self.circle = Some(self.explorer.circle(circle));
+            self.found.entry(Error::HotForEver).or_insert(self.bound);
+        }
+        Ok(())
+    }
+
     /// Whether the views are closed: the least closed set of rows has no more.
     fn closed(&mut self, budget: &mut Budget) -> Result<Option<&Explorer>, Stop> {
         let (program, precision, views) = (Arc::clone(&self.program), self.views.precision, self.views.rows.len());
@@ -123,7 +140,10 @@ impl Queues {
         let errors = &self.errors;
         let fails = |own: &Explorer| own.len() > views || own.errors().keys().any(|error| errors.contains(error));
         let done = spend_on(test, budget, |test, stop| test.run(&mut |own| fails(own) || stop(own)))?;
-        let closed = done && test.len() == views && !fails(test);
+        let mut closed = done && test.len() == views && !fails(test);
+        if closed && errors.contains(&Error::HotForEver) {
+            closed = hot_for_ever(test, budget)?.is_none();
+        }
         Ok(self.test.as_ref().filter(|_| closed))
     }
 
@@ -147,6 +167,7 @@ impl Engine for Queues {
         let before = self.explorer.len();
         let ran = spend_on(&mut self.explorer, budget, |explorer, stop| explorer.raise(longest, stop));
         let viewed = ran.and_then(|_| self.views.extend(&self.explorer, budget));
+        let viewed = viewed.and_then(|()| self.look_for_circles(budget));
         budget.progress(self.bound, self.explorer.len() as u64, self.views.rows.len() as u64);
         let mut round = self.round();
         if let Err(stop) = viewed {
@@ -182,7 +203,10 @@ impl Engine for Queues {
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
         let error = self.errors.get(property).copied();
-        let found = error.and_then(|error| Some((self.explorer.trace(error)?, *self.found.get(&error)?)));
+        let found = error.and_then(|error| {
+            let trace = if error == Error::HotForEver { self.circle.clone() } else { self.explorer.trace(error) };
+            Some((trace?, *self.found.get(&error)?))
+        });
         let (trace, bound) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
         Ok((trace.into(), Some(FACTS.bound(&[bound]))))
     }

@@ -46,6 +46,11 @@ impl Rows {
         slice(&self.numbers, &self.ends, row)
     }
 
+    /// The number of a row that is among them.
+    pub(super) fn find(&self, row: &[u32]) -> Option<u32> {
+        self.table.find(hash(row), |number| self.get(*number) == row).copied()
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.ends.len()

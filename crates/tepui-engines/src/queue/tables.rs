@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{NULL, Program, Temperature, Value};
 
@@ -22,6 +22,8 @@ pub struct Way {
     pub choices: Vec<u32>,
     /// The machine afterwards.
     pub local: u32,
+    /// Where fair choices stand, and what is chosen there.
+    pub fair: Vec<(Site, u32)>,
     /// What specs are told.
     pub told: Vec<u32>,
     /// How it ends.
@@ -183,10 +185,10 @@ impl Tables {
                 Effect::Endless => Ends::Unknown(Cannot::Endless),
             };
             let local = self.local(kind, outcome.local);
-            ways.push(Way { choices: choices.made(), local, told, effect });
+            ways.push(Way { choices: choices.made(), fair: choices.fair(), local, told, effect });
             if ways.len() == MOST_WAYS {
                 let effect = Ends::Unknown(Cannot::Endless);
-                ways = vec![Way { choices: Vec::new(), local, told: Vec::new(), effect }];
+                ways = vec![Way { choices: Vec::new(), fair: Vec::new(), local, told: Vec::new(), effect }];
                 break;
             }
             if !choices.advance() {
@@ -219,12 +221,9 @@ impl Tables {
         result
     }
 
-    /// Whether a spec is hot.
-    pub fn is_hot(&self, spec: usize, local: u32) -> bool {
-        let (kind, local) = &self.locals[local];
-        let states = &self.program.kinds[*kind as usize].states;
-        let top = local.states.last().and_then(|&top| states[top as usize].temperature);
-        !self.program.specs[spec].scenario && top == Some(Temperature::Hot)
+    /// Whether a spec is hot or cold.
+    pub fn temperature(&self, spec: usize, local: u32) -> Option<Temperature> {
+        self.program.temperature(spec, &self.locals[local].1)
     }
 
     /// All letters, in the order of their numbers.

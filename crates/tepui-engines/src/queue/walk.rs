@@ -259,7 +259,7 @@ impl Engine for Walk {
         let found = error.and_then(|error| Some((error, self.found.get(&error)?.clone())));
         let (error, steps) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
         let steps = self.shortened(error, steps);
-        let trace = Trace { program: self.program.digest(), property: error.name().to_owned(), steps };
+        let trace = Trace { program: self.program.digest(), property: error.name().to_owned(), steps, circle: None };
         Ok((trace.into(), None))
     }
 

@@ -55,6 +55,8 @@ pub struct Options {
     pub send: Send,
     /// Whether tests that are samples of their instances stand for all of them.
     pub all_instances: bool,
+    /// Whether specs that a test does not attach are attached to it all the same.
+    pub attach_specs: bool,
 }
 
 /// A project that was read.
@@ -101,9 +103,9 @@ pub fn read(sources: &[Source], options: Options) -> Result<Parsed, Vec<Diagnost
     let compiled = Compiler::new(&names, &setting, &mut sink).all();
     let mut tests = Vec::new();
     if !sink.has_errors() {
-        let (today, Options { send, all_instances, .. }) = (dialect == Dialect::Today, options);
+        let (today, Options { send, all_instances, attach_specs, .. }) = (dialect == Dialect::Today, options);
         let (names, compiled, sink) = (&names, &compiled, &mut sink);
-        tests = Tests { names, compiled, today, send, all_instances, around: Vec::new(), sink }.all();
+        tests = Tests { names, compiled, today, send, all_instances, attach_specs, around: Vec::new(), sink }.all();
     }
     if let Some(place) = project.deductive {
         let message = "what only the deductive back end of P reads is passed over";

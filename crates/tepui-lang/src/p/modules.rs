@@ -29,6 +29,8 @@ pub(super) struct Tests<'n, 'p> {
     pub(super) today: bool,
     pub(super) send: Send,
     pub(super) all_instances: bool,
+    /// Whether specs that a test does not attach are attached to it all the same.
+    pub(super) attach_specs: bool,
     /// The modules that the one at hand is part of.
     pub(super) around: Vec<String>,
     pub(super) sink: &'n mut Sink,
@@ -51,18 +53,36 @@ impl Tests<'_, '_> {
         if let (true, Some(main)) = (project.tests.is_empty(), main) {
             let machines = 0..project.machines.len();
             let module = Module { bindings: machines.map(|own| (own, own)).collect(), specs: Vec::new(), main: None };
-            let scenarios = self.scenarios(&module);
-            let module = Module { specs: scenarios, ..module };
+            let others = self.others(&module);
+            let module = Module { specs: others, ..module };
             cases.push(self.case(String::new(), main, &module, HashMap::new()));
         }
+        self.warn_of_idle_specs(&cases);
         cases
     }
 
-    /// Scenarios are attached to every test.
-    fn scenarios(&self, module: &Module) -> Vec<(usize, Vec<usize>)> {
+    /// What is attached to every test: scenarios, and other specs, if that is wanted.
+    fn others(&self, module: &Module) -> Vec<(usize, Vec<usize>)> {
         let machines: Vec<_> = module.bindings.iter().map(|(_, machine)| *machine).collect();
-        let all = self.names.project.machines.iter().enumerate();
-        all.filter(|(_, machine)| machine.role == Role::Scenario).map(|(own, _)| (own, machines.clone())).collect()
+        let is_other = |(own, role): &(usize, Role)| match role {
+            Role::Machine => false,
+            Role::Scenario => true,
+            Role::Spec => self.attach_specs && !module.specs.iter().any(|(attached, _)| attached == own),
+        };
+        let all = self.names.project.machines.iter().map(|machine| machine.role).enumerate();
+        all.filter(is_other).map(|(own, _)| (own, machines.clone())).collect()
+    }
+
+    /// A spec that no test attaches checks nothing.
+    fn warn_of_idle_specs(&mut self, cases: &[TestCase]) {
+        for (number, machine) in self.names.project.machines.iter().enumerate() {
+            let attached = cases.iter().any(|case| case.program.specs.iter().any(|spec| spec.kind == number));
+            if machine.role == Role::Spec && !attached && !cases.is_empty() {
+                let message = format!("no test attaches the spec {}: it checks nothing", quote(&machine.name.text));
+                let warning = machine.name.place.warning(message, "a test would name it behind `assert`");
+                self.sink.push(warning.hint("--attach-specs attaches every spec to every test"));
+            }
+        }
     }
 
     fn test(&mut self, test: &Test) -> Vec<TestCase> {
@@ -83,8 +103,8 @@ impl Tests<'_, '_> {
             return Vec::new();
         };
         self.require_closed(&module, test.name.place);
-        let scenarios = self.scenarios(&module);
-        module.specs.extend(scenarios);
+        let others = self.others(&module);
+        module.specs.extend(others);
         let assignments = match &test.parametric {
             None => vec![HashMap::new()],
             Some(parametric) => instances(parametric, self.names, self.all_instances, self.sink),

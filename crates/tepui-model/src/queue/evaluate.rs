@@ -47,6 +47,8 @@ pub enum Error {
     Deadlock,
     /// Something was still to happen at the end.
     HotAtEnd,
+    /// Something is to happen and never does, although everybody goes on.
+    HotForEver,
 }
 
 /// Why there is no value.
@@ -430,6 +432,7 @@ impl Error {
             Self::Diverges => "diverges",
             Self::Deadlock => "deadlock",
             Self::HotAtEnd => "hot-at-end",
+            Self::HotForEver => "liveness",
         }
     }
 }

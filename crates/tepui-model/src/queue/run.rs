@@ -83,11 +83,14 @@ pub enum Waiting<'p> {
     Halted,
 }
 
+/// Where a choice stands: a function and an instruction.
+pub type Site = (u32, u32);
+
 /// What is chosen on the way.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
-    /// The numbers that are chosen, each with how many there are and whether it is a fair choice.
-    made: Vec<(u32, u32, bool)>,
+    /// The numbers that are chosen, each with how many there are and, if it is a fair choice, where it stands.
+    made: Vec<(u32, u32, Option<Site>)>,
     next: usize,
     /// Where choices that are not given come from; if it is 0, the first one is made.
     seed: u64,
@@ -96,7 +99,7 @@ pub struct Choices {
 impl Choices {
     /// These.
     pub fn of(made: &[u32]) -> Self {
-        Self { made: made.iter().map(|&number| (number, u32::MAX, false)).collect(), next: 0, seed: 0 }
+        Self { made: made.iter().map(|&number| (number, u32::MAX, None)).collect(), next: 0, seed: 0 }
     }
 
     /// Any, as a number has it that is not 0.
@@ -112,7 +115,7 @@ impl Choices {
         (self.seed % u64::from(count.max(1))) as u32
     }
 
-    fn choose(&mut self, count: u32, fair: bool) -> Option<u32> {
+    fn choose(&mut self, count: u32, fair: Option<Site>) -> Option<u32> {
         if self.next == self.made.len() {
             let number = self.fresh(count);
             self.made.push((number, count, fair));
@@ -126,6 +129,11 @@ impl Choices {
     /// The numbers that were chosen.
     pub fn made(&self) -> Vec<u32> {
         self.made[..self.next].iter().map(|(number, ..)| *number).collect()
+    }
+
+    /// The fair choices among them: where each stands, and what was chosen.
+    pub fn fair(&self) -> Vec<(Site, u32)> {
+        self.made[..self.next].iter().filter_map(|(number, _, site)| Some(((*site)?, *number))).collect()
     }
 
     /// The next ones, if there are others.

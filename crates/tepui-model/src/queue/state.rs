@@ -1,7 +1,7 @@
 //! What a program does: its machines, one at a time, and its specs.
 
 use super::evaluate::Error;
-use super::run::{Choices, Effect, Letter, Local, Waiting};
+use super::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use super::{Bound, NULL, Program, Temperature, Value};
 
 /// A machine with its queue.
@@ -31,12 +31,16 @@ pub struct Step {
     pub machine: usize,
     /// What was chosen.
     pub choices: Vec<u32>,
+    /// Where fair choices stand, and what was chosen there.
+    pub fair: Vec<(Site, u32)>,
     /// What it took.
     pub taken: Option<Letter>,
     /// What it says.
     pub says: Vec<String>,
     /// What specs were told.
     pub told: Vec<Letter>,
+    /// Specs that heard of it, with the state of each afterwards, one after the other.
+    pub heard: Vec<(usize, Local)>,
     /// Whom it sent something.
     pub sent: Option<(u32, Letter)>,
     /// What comes of it.
@@ -170,13 +174,22 @@ impl Program {
             Effect::Sends(target, letter) => Some((*target, letter.clone())),
             _ => None,
         };
-        let result = self.happens(after, machine, &outcome.told, outcome.effect, longest);
-        let (choices, says, told) = (choices.made(), outcome.says, outcome.told);
-        Some(Step { machine, choices, taken, says, told, sent, result })
+        let mut heard = Vec::new();
+        let result = self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard);
+        let (choices, fair, says, told) = (choices.made(), choices.fair(), outcome.says, outcome.told);
+        Some(Step { machine, choices, fair, taken, says, told, heard, sent, result })
     }
 
     /// What comes of a step, after specs have heard of it.
-    fn happens(&self, mut after: State, machine: usize, told: &[Letter], effect: Effect, longest: usize) -> Happens {
+    fn happens(
+        &self,
+        mut after: State,
+        machine: usize,
+        told: &[Letter],
+        effect: Effect,
+        longest: usize,
+        heard: &mut Vec<(usize, Local)>,
+    ) -> Happens {
         let kind = after.machines[machine].kind as usize;
         for letter in told {
             for (number, spec) in self.specs.iter().enumerate() {
@@ -184,7 +197,10 @@ impl Program {
                     continue;
                 }
                 match self.spec_runs(number, &after.specs[number], Some(letter)) {
-                    Ok(local) => after.specs[number] = local,
+                    Ok(local) => {
+                        heard.push((number, local.clone()));
+                        after.specs[number] = local;
+                    }
                     Err(happens) => return happens,
                 }
             }
@@ -239,6 +255,13 @@ impl Program {
         Happens::State(after)
     }
 
+    /// Whether a spec in a state is hot or cold. A scenario is neither.
+    pub fn temperature(&self, spec: usize, local: &Local) -> Option<Temperature> {
+        let states = &self.kinds[self.specs[spec].kind].states;
+        let top = local.states.last().filter(|_| !self.specs[spec].scenario)?;
+        states[*top as usize].temperature
+    }
+
     /// What is wrong with a state in which no machine can move.
     pub fn end(&self, state: &State) -> Option<Violation> {
         if state.machines.iter().any(|machine| self.takes(machine) != Takes::Stuck) {
@@ -250,11 +273,7 @@ impl Program {
             let message = format!("{name}#{machine} waits for ever");
             return Some(Violation { error: Error::Deadlock, message, spec: None });
         }
-        let hot = |(number, local): &(usize, &Local)| {
-            let states = &self.kinds[self.specs[*number].kind].states;
-            let top = local.states.last().map(|&top| states[top as usize].temperature);
-            !self.specs[*number].scenario && top == Some(Some(Temperature::Hot))
-        };
+        let hot = |(number, local): &(usize, &Local)| self.temperature(*number, local) == Some(Temperature::Hot);
         let (number, _) = state.specs.iter().enumerate().find(hot)?;
         let message = format!("{} is still hot", self.told.kinds[self.specs[number].kind].name);
         Some(Violation { error: Error::HotAtEnd, message, spec: Some(number) })

@@ -148,7 +148,9 @@ impl Run<'_, '_> {
         let made = self.choices.next;
         match self.seen.insert(self.local.clone(), made) {
             None => Ok(()),
-            Some(before) if self.choices.made[before..made].iter().any(|(.., fair)| *fair) => Err(Effect::Repeats),
+            Some(before) if self.choices.made[before..made].iter().any(|(.., fair)| fair.is_some()) => {
+                Err(Effect::Repeats)
+            }
             Some(_) => self.fail(Error::Diverges, "this goes on for ever"),
         }
     }
@@ -343,7 +345,8 @@ impl Run<'_, '_> {
         if values.is_empty() {
             return self.fail(Error::Choose, "there is nothing to choose from");
         }
-        let number = self.choices.choose(values.len() as u32, fair);
+        let site = self.local.frames.last().filter(|_| fair).map(|frame| (frame.function, frame.at - 1));
+        let number = self.choices.choose(values.len() as u32, site);
         number.map(|number| values[number as usize].clone()).ok_or(Effect::Pruned)
     }
 

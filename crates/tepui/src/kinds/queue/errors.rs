@@ -4,11 +4,12 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::{Among, Binary, Bound, Expression, Instruction, Part, Place, Program, Temperature, Value};
 
 /// All sorts, in the order in which they are listed.
-const ALL: [Error; 18] = [
+const ALL: [Error; 19] = [
     Error::Assert,
     Error::Unhandled,
     Error::Deadlock,
     Error::HotAtEnd,
+    Error::HotForEver,
     Error::NullTarget,
     Error::NullEvent,
     Error::Null,
@@ -60,7 +61,7 @@ impl Found {
             Error::Assert => self.asserts,
             Error::Unhandled | Error::Null | Error::Diverges => true,
             Error::Deadlock => program.rules.today && self.receives,
-            Error::HotAtEnd => {
+            Error::HotAtEnd | Error::HotForEver => {
                 let hot = |kind: usize| {
                     program.kinds[kind].states.iter().any(|state| state.temperature == Some(Temperature::Hot))
                 };

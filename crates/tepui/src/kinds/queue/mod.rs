@@ -63,14 +63,16 @@ pub(crate) static ENTRY: Entry = Entry {
     ],
     engines: &[&SIDE_BY_SIDE, &COVERING, &RAISING, &WALKING],
     bounded: &QUEUES,
-    flags: &["--dialect", "--test-case", "--send", "--ignore-bounds", "--all-instances", "--svg"],
+    flags: &["--dialect", "--test-case", "--send", "--ignore-bounds", "--all-instances", "--attach-specs", "--svg"],
     instead: &[
         ("--target", "assertions and specs say what must not happen"),
         ("--deadlock", "deadlocks are looked for in any case"),
     ],
     forms: &[],
     ask: "attach a spec, or write `assert` where something must hold",
-    same_options: Some("give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances"),
+    same_options: Some(
+        "give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances, --attach-specs",
+    ),
     checks_proofs: true,
 };
 
@@ -152,6 +154,7 @@ fn read_sources(sources: Vec<Source>, reading: &Reading, place: impl Fn(usize) -
             Some(Sending::Split) => p::Send::Split,
         },
         all_instances: reading.all_instances,
+        attach_specs: reading.attach_specs,
     };
     let moved = |mut diagnostic: Diagnostic| {
         diagnostic.source = place(diagnostic.source);
@@ -160,6 +163,12 @@ fn read_sources(sources: Vec<Source>, reading: &Reading, place: impl Fn(usize) -
     let refused =
         |found: Vec<_>| Error::Refused { diagnostics: found.into_iter().map(moved).collect(), sources: Vec::new() };
     let Parsed { tests, warnings, .. } = p::read(&sources, options).map_err(refused)?;
+    if tests.is_empty() {
+        let why = "there is nothing to verify: the project has no test and no machine called Main";
+        let diagnostics =
+            vec![Diagnostic::error(place(0), 0..0, why, "declare a test: `test name [main=M]: { ... };`")];
+        return Err(Error::Refused { diagnostics, sources: Vec::new() });
+    }
     let (sources, several) = (Arc::new(sources), tests.len() > 1);
     let wanted = wanted(tests, &reading.test_cases)?;
     let problem = |test: TestCase| -> Box<dyn Kind> {

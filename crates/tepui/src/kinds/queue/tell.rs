@@ -14,7 +14,10 @@ use super::super::Detail;
 pub(super) fn story(program: &Program, sources: &[Source], trace: &Trace, detail: Detail) -> Story {
     let mut teller = Teller { program, sources, detail, actors: Vec::new(), steps: Vec::new(), end: Vec::new() };
     match program.initial() {
-        Ok(state) => teller.run(state, trace),
+        Ok(state) => {
+            teller.run(state, trace);
+            teller.goes_round(trace);
+        }
         Err(Happens::Error(violation)) => teller.end.push(teller.wrong(&violation)),
         Err(_) => {}
     }
@@ -73,6 +76,20 @@ impl Teller<'_> {
             self.ends_with(&violation);
             self.end.extend(self.waiting(&state));
         }
+    }
+
+    /// What is said of an execution that never ends.
+    fn goes_round(&mut self, trace: &Trace) {
+        let Some(circle) = &trace.circle else { return };
+        let hot = |(spec, local): &(usize, &Local)| {
+            self.program.temperature(*spec, local) == Some(tepui_model::queue::Temperature::Hot)
+        };
+        let specs: Vec<_> = circle.state.specs.iter().enumerate().filter(hot).map(|(spec, _)| spec).collect();
+        let names = specs.iter().map(|spec| kind_name(self.program, self.program.specs[*spec].kind as u32));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let (first, last) = (circle.after + 1, trace.steps.len());
+        let steps = if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
+        self.end.push(format!("{}: {steps} go on for ever, and {names} stays hot", trace.property));
     }
 
     fn ends_with(&mut self, violation: &Violation) {
