@@ -7,6 +7,7 @@
 pub mod corpus;
 pub mod examples;
 pub mod facade;
+pub mod live;
 pub mod oracle;
 pub mod programs;
 pub mod queues;

@@ -16,6 +16,8 @@ pub fn program(rng: &mut Rng) -> String {
     for number in 1..machines {
         let _ = writeln!(text, "    peers += (sizeof(peers), new M{number}(this));");
     }
+    let ticks = rng.u8(..3) == 0;
+    text.push_str(if ticks { "    new Ticker();\n" } else { "" });
     let _ = writeln!(text, "{}  }}\n{} }}", block(rng, 2), handlers(rng, true));
     let _ = writeln!(text, "{}{}}}", state(rng, "Other"), HELPER);
     for number in 1..machines {
@@ -23,14 +25,36 @@ pub fn program(rng: &mut Rng) -> String {
         let _ = writeln!(text, "  start state Init {{ entry (m: machine) {{ peers += (0, m);\n{}  }}", block(rng, 1));
         let _ = writeln!(text, "{} }}\n{}{}}}", handlers(rng, false), state(rng, "Other"), HELPER);
     }
+    if ticks {
+        text.push_str(&ticker(rng));
+    }
     if rng.bool() {
         let _ = writeln!(text, "spec S observes eB, eC {{ var k: int;");
-        let _ = writeln!(text, "  start state I {{ on eB do {{ k = k + 1; assert k < {}; }}", rng.u8(2..5));
-        let _ = writeln!(text, "    on eC goto H; }}\n  hot state H {{ ignore eB; on eC goto I; }} }}");
-        let all: Vec<_> = (1..machines).map(|number| format!("M{number}")).collect();
+        let temperature = |rng: &mut Rng| ["", "", "hot ", "cold "][rng.usize(..4)];
+        let counts = rng.bool();
+        let count = if counts { format!("k = k + 1; assert k < {};", rng.u8(2..5)) } else { String::new() };
+        let _ = writeln!(text, "  start {}state I {{ on eB do {{ {count} }}", temperature(rng));
+        let back = ["ignore eB; on eC goto I;", "on eB goto I; ignore eC;", "on eB goto J; on eC goto H;"];
+        let _ = writeln!(text, "    on eC goto H; }}\n  hot state H {{ {} }}", back[rng.usize(..3)]);
+        let _ = writeln!(text, "  {}state J {{ on eB goto I; ignore eC; }} }}", temperature(rng));
+        let mut all: Vec<_> = (1..machines).map(|number| format!("M{number}")).collect();
+        all.extend(ticks.then(|| "Ticker".to_owned()));
         let _ = writeln!(text, "test t [main=Main]: assert S in {{ Main, {} }};", all.join(", "));
     }
     text
+}
+
+/// A machine that goes on for ever, and tells specs something now and then.
+fn ticker(rng: &mut Rng) -> String {
+    let mut say = || ["announce eB;", "announce eC, 0;", "announce eB; announce eC, 1;", ""][rng.usize(..4)];
+    let (first, second) = (say(), say());
+    let choice = ["$", "$$", "true"][rng.usize(..3)];
+    let other = if rng.bool() { "on null do { send this, eD; } on eD do { send this, eUnit; }" } else { "" };
+    let next = if other.is_empty() { "send this, eUnit;" } else { "" };
+    format!(
+        "machine Ticker {{ start state Run {{ entry {{ send this, eUnit; }}\n  \
+         on eUnit do {{ if ({choice}) {{ {first} }} else {{ {second} }} {next} }} {other} }} }}\n"
+    )
 }
 
 const HELPER: &str = "  fun Twice(x: int): int { if (x > 1) { return 0; } return x + 1; }\n";
@@ -77,7 +101,8 @@ fn block(rng: &mut Rng, depth: usize) -> String {
             6 => format!("send this, {event}{payload};"),
             7 => "n = Twice(n);".to_owned(),
             8 if depth > 0 => {
-                format!("if ($) {{\n{}    }} else {{\n{}    }}", block(rng, depth - 1), block(rng, depth - 1))
+                let choice = ["$", "$$"][rng.usize(..2)];
+                format!("if ({choice}) {{\n{}    }} else {{\n{}    }}", block(rng, depth - 1), block(rng, depth - 1))
             }
             9 => format!("assert n < {};", rng.u8(2..4)),
             10 if depth > 0 => {

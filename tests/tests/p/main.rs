@@ -4,6 +4,7 @@
 
 mod corpus;
 mod evidence;
+mod liveness;
 mod random;
 mod semantics;
 mod states;

@@ -17,11 +17,15 @@ use tepui_lang::p::{Options, Send, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
+use tepui_tests::live::hot_for_ever;
 use tepui_tests::queues::{Explored, explore};
 use tepui_tests::random_p;
 
 const LONGEST: usize = 3;
 const MOST: usize = 3_000;
+
+/// States among which circles are looked for.
+const FEW: usize = 300;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
@@ -107,10 +111,17 @@ fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static s
     let walking = Walking { schedules: 50, steps: 60, ..Walking::default() };
     for engine in [&AUTO, &COVER, &QUEUES, &WALK] {
         let options = Settings { engine, self_check: true, walking, bound_limit: Some(vec![4]), ..Settings::default() };
+        let live = if slow.complete { hot_for_ever(program, FEW) } else { None };
         let answer = verify(&problem, &options, &Budget::unlimited().with_work(50_000)).unwrap();
         for property in &answer.outcome.properties {
-            let happens = slow.errors.keys().any(|error| error.name() == property.name);
             let status = property.verdict.status();
+            let mut happens = slow.errors.keys().any(|error| error.name() == property.name);
+            if property.name == Error::HotForEver.name() {
+                // What is violated has been replayed.
+                happens = live.unwrap_or(status == Status::Unsafe);
+                let name = if happens { "hot for ever" } else { "not hot for ever" };
+                *counts.entry(name).or_default() += usize::from(*engine == AUTO && live.is_some());
+            }
             match &property.verdict {
                 Verdict::Safe(_) if happens => return Err(format!("{}: {} is missed", engine.name, property.name)),
                 Verdict::Unknown(Reason::SelfCheckFailed(why) | Reason::Defect(why)) => {
@@ -163,6 +174,9 @@ fn searches_agree() {
     println!("{counts:?}");
     let explored = counts["explored"];
     assert!(explored * 2 > count as usize && counts["unsafe"] * 5 > explored, "{counts:?}");
+    for name in ["hot for ever", "not hot for ever"] {
+        assert!(counts[name] * 50 > explored, "{counts:?}");
+    }
     for name in ["defer", "receive", "null", "halt"] {
         assert!(counts[name] * 10 > count as usize, "{name}: {counts:?}");
     }

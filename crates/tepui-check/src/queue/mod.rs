@@ -13,12 +13,13 @@ mod summary;
 
 pub use replay::{Replayed, replay};
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use tepui_cert::queue::{Certificate, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};
-use tepui_model::queue::state::{Happens, State};
+use tepui_model::queue::state::Happens;
 use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 
 use crate::Rejected;
@@ -80,16 +81,39 @@ struct Checker<'c> {
     /// The steps between rows, where it is claimed that no spec is hot for ever.
     graph: Option<Graph>,
     /// What steps come to, by the machine, its state and the letter.
-    known: HashMap<(usize, u32, Option<u32>), Vec<Way>>,
+    known: HashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
+    /// What becomes of specs, by their states and what they are told by a kind of machine.
+    heard: HashMap<(Box<[u32]>, usize, Rc<[Letter]>), Rc<Heard>>,
 }
 
 /// What a step comes to.
-#[derive(Clone)]
 struct Way {
     local: Local,
+    /// The numbers of the states that cover it.
+    locals: Vec<u32>,
     fair: Vec<(Site, u32)>,
-    told: Vec<Letter>,
+    told: Rc<[Letter]>,
     effect: Effect,
+    /// The number of the letter that is sent, if it is listed once.
+    letter: Option<u32>,
+}
+
+/// What becomes of specs that are told something.
+enum Heard {
+    /// For those that hear it the numbers of states that cover theirs; and how each was on the way.
+    Goes(Vec<(usize, Vec<u32>)>, Vec<Passed>),
+    /// One of them ends the execution.
+    Fails(Error),
+}
+
+/// What becomes of a letter that is sent.
+enum Sent {
+    /// The execution ends, or nobody looks at it.
+    Ends,
+    /// The receiver has halted.
+    Lost,
+    /// It is in a queue.
+    Queue(Queue),
 }
 
 impl<'c> Checker<'c> {
@@ -118,7 +142,17 @@ impl<'c> Checker<'c> {
         let rows = certificate.rows.iter().map(|row| &**row).zip(0..).collect();
         let claims = |error: Error| certificate.properties.iter().any(|name| name == error.name());
         let graph = claims(Error::HotForEver).then(Graph::default);
-        Ok(Self { program, certificate, letters, locals, queues, rows, graph, known: HashMap::new() })
+        Ok(Self {
+            program,
+            certificate,
+            letters,
+            locals,
+            queues,
+            rows,
+            graph,
+            known: HashMap::new(),
+            heard: HashMap::new(),
+        })
     }
 
     /// The first state must be covered.
@@ -129,27 +163,42 @@ impl<'c> Checker<'c> {
             Err(Happens::Error(violation)) if !self.claims(violation.error) => return Ok(()),
             Err(_) => return Err(wrong("the program fails before it begins")),
         };
-        let State { machines, specs } = state;
-        let mut parts = Vec::new();
-        for machine in machines {
-            parts.push(self.locals.covering(&(machine.kind, machine.local)));
-            parts.push(self.queues.get(&Queue::default()).copied().into_iter().collect());
+        let (mut row, mut parts) = (Vec::new(), Vec::new());
+        for machine in state.machines {
+            parts.push((row.len(), self.locals.covering(&(machine.kind, machine.local))));
+            parts.push((row.len() + 1, self.listed(&Queue::default())));
+            row.extend([0, 0]);
         }
-        for (spec, local) in self.program.specs.iter().zip(specs) {
-            parts.push(self.locals.covering(&(spec.kind as u32, local)));
+        for (spec, local) in self.program.specs.iter().zip(state.specs) {
+            parts.push((row.len(), self.locals.covering(&(spec.kind as u32, local))));
+            row.push(0);
         }
-        self.covering(&parts).map(|_| ()).ok_or_else(|| wrong("no row covers the first state"))
+        self.covering(row, &parts).map(|_| ()).ok_or_else(|| wrong("no row covers the first state"))
     }
 
-    /// A row that is made of one of the numbers at each place.
-    fn covering(&self, parts: &[Vec<u32>]) -> Option<u32> {
+    /// The number of a queue, if it is listed.
+    fn listed(&self, queue: &Queue) -> Vec<u32> {
+        self.queues.get(queue).copied().into_iter().collect()
+    }
+
+    /// A row with one of some numbers at each of some places, and otherwise as given.
+    fn covering(&self, row: Vec<u32>, parts: &[(usize, Vec<u32>)]) -> Option<u32> {
         // As a rule there is one number at each place.
-        let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
-        for numbers in parts {
+        let mut rows = vec![row];
+        for (place, numbers) in parts {
+            if let ([row], [number]) = (rows.as_mut_slice(), numbers.as_slice()) {
+                row[*place] = *number;
+                continue;
+            }
             if rows.len() * numbers.len() > MOST_COVERING {
                 return None;
             }
-            rows = rows.iter().flat_map(|row| numbers.iter().map(|number| [&row[..], &[*number]].concat())).collect();
+            let with = |row: &Vec<u32>, number: u32| {
+                let mut row = row.clone();
+                row[*place] = number;
+                row
+            };
+            rows = rows.iter().flat_map(|row| numbers.iter().map(move |number| with(row, *number))).collect();
         }
         rows.iter().find_map(|row| self.rows.get(&row[..]).copied())
     }
@@ -227,12 +276,10 @@ impl<'c> Checker<'c> {
         let key = (machine, row[2 * machine], letter);
         if !self.known.contains_key(&key) {
             let ways = self.ways(machine, row[2 * machine], letter)?;
-            self.known.insert(key, ways);
+            self.known.insert(key, ways.into());
         }
-        for way in self.known[&key].clone() {
-            self.way(row, machine, queue, way)?;
-        }
-        Ok(())
+        let ways = Rc::clone(&self.known[&key]);
+        ways.iter().try_for_each(|way| self.way(row, machine, queue, way))
     }
 
     /// What a machine does, in all ways.
@@ -247,8 +294,14 @@ impl<'c> Checker<'c> {
         let (mut choices, mut ways) = (Choices::default(), Vec::new());
         loop {
             let outcome = self.program.step(*kind as usize, machine as u32, local, taken.as_ref(), &mut choices);
-            let fair = choices.fair();
-            ways.push(Way { local: outcome.local, fair, told: outcome.told, effect: outcome.effect });
+            let (local, told, fair) = (outcome.local, outcome.told.into(), choices.fair());
+            let locals = self.locals.covering(&(*kind, local.clone()));
+            let letter = match &outcome.effect {
+                Effect::Sends(_, letter) => self.letters.covering(letter),
+                _ => Vec::new(),
+            };
+            let letter = if let [letter] = letter.as_slice() { Some(*letter) } else { None };
+            ways.push(Way { local, locals, fair, told, effect: outcome.effect, letter });
             if ways.len() >= MOST_WAYS {
                 return Err("a step goes in too many ways".to_owned());
             }
@@ -259,52 +312,56 @@ impl<'c> Checker<'c> {
     }
 
     /// What a step comes to must be covered.
-    fn way(&mut self, row: &[u32], machine: usize, queue: &Queue, way: Way) -> Result<(), Wrong> {
+    fn way(&mut self, row: &[u32], machine: usize, queue: &Queue, way: &Way) -> Result<(), Wrong> {
         let (kind, _) = self.local(row[2 * machine])?;
         let first_spec = row.len() - self.program.specs.len();
+        let heard = self.tell(&row[first_spec..], *kind as usize, &way.told)?;
+        let (specs, passed) = match &*heard {
+            Heard::Goes(specs, passed) => (specs, passed),
+            Heard::Fails(error) => return self.fails(*error),
+        };
         // The parts that change, by their places.
-        let mut changed: HashMap<usize, Vec<u32>> = HashMap::new();
-        let mut passed = vec![Passed::default(); self.program.specs.len()];
-        let told = self.tell(&row[first_spec..], *kind as usize, &way.told, &mut passed)?;
-        let Some(specs) = told else { return Ok(()) };
-        for (number, local) in specs {
-            changed.insert(first_spec + number, self.locals.covering(&(self.program.specs[number].kind as u32, local)));
-        }
-        let mut local = way.local;
-        let mut queues = HashMap::from([(machine, if local.halted { Queue::default() } else { queue.clone() })]);
-        let mut created = None;
-        match way.effect {
+        let mut parts: Vec<_> = specs.iter().map(|(number, locals)| (first_spec + number, locals.clone())).collect();
+        let own = if way.local.halted { Queue::default() } else { queue.clone() };
+        let (mut next, mut own_locals, mut own_queue) = (row.to_vec(), way.locals.clone(), own);
+        match &way.effect {
             Effect::Rests => {}
             Effect::Sends(target, letter) => {
-                let halts = local.halted && target as usize == machine;
-                if !halts && !self.append(row, target as usize, &letter, &mut queues)? {
-                    return Ok(());
+                let target = *target as usize;
+                let (to_itself, halts) = (target == machine, way.local.halted && target == machine);
+                let before = if to_itself { Some(&own_queue) } else { None };
+                if !halts {
+                    match self.append(row, target, letter, way.letter, before)? {
+                        Sent::Ends => return Ok(()),
+                        Sent::Lost => {}
+                        Sent::Queue(longer) if to_itself => own_queue = longer,
+                        Sent::Queue(longer) => parts.push((2 * target + 1, self.listed(&longer))),
+                    }
                 }
             }
-            Effect::Creates(kind, argument, into) => {
+            Effect::Creates(created, argument, into) => {
+                let mut local = way.local.clone();
                 if let (Some(slot), Some(frame)) = (into, local.frames.last_mut()) {
-                    frame.slots[slot as usize] = Value::Machine((first_spec / 2) as u32);
+                    frame.slots[*slot as usize] = Value::Machine((first_spec / 2) as u32);
                 }
-                created = Some((kind, Local::new(self.program, kind as usize, argument)));
+                own_locals = self.locals.covering(&(*kind, local));
+                let fresh = (*created, Local::new(self.program, *created as usize, argument.clone()));
+                next.splice(first_spec..first_spec, [0, 0]);
+                parts.iter_mut().for_each(|(place, _)| *place += 2);
+                parts.push((first_spec, self.locals.covering(&fresh)));
+                parts.push((first_spec + 1, self.listed(&Queue::default())));
             }
-            Effect::Fails(error, _) => return self.fails(error),
+            Effect::Fails(error, _) => return self.fails(*error),
             Effect::Pruned | Effect::Repeats => return Ok(()),
             Effect::Forgotten => return Err("a step depends on a forgotten value".to_owned()),
             Effect::Foreign(_) => return Err("a step depends on a foreign function".to_owned()),
             Effect::Endless => return Err("a step takes too long".to_owned()),
         }
-        changed.insert(2 * machine, self.locals.covering(&(*kind, local)));
-        for (machine, queue) in queues {
-            changed.insert(2 * machine + 1, self.queues.get(&queue).copied().into_iter().collect());
-        }
-        let mut parts: Vec<Vec<u32>> =
-            row.iter().enumerate().map(|(place, number)| changed.remove(&place).unwrap_or(vec![*number])).collect();
-        if let Some(fresh) = created {
-            let empty = self.queues.get(&Queue::default()).copied().into_iter().collect();
-            parts.splice(first_spec..first_spec, [self.locals.covering(&fresh), empty]);
-        }
-        let to = self.covering(&parts).ok_or_else(|| format!("a step of machine {machine} leads out of the rows"))?;
-        self.graph.iter_mut().for_each(|graph| graph.edge(to, machine, &way.fair, &passed));
+        parts.push((2 * machine, own_locals));
+        parts.push((2 * machine + 1, self.listed(&own_queue)));
+        let out = || format!("a step of machine {machine} leads out of the rows");
+        let to = self.covering(next, &parts).ok_or_else(out)?;
+        self.graph.iter_mut().for_each(|graph| graph.edge(to, machine, &way.fair, passed));
         Ok(())
     }
 
@@ -312,15 +369,20 @@ impl<'c> Checker<'c> {
         if self.claims(error) { Err(format!("a step leads to the error {}", error.name())) } else { Ok(()) }
     }
 
-    /// What becomes of the specs; none, if one of them ends the execution with an error that nothing is claimed of.
-    fn tell(
-        &self,
-        specs: &[u32],
-        kind: usize,
-        told: &[Letter],
-        passed: &mut [Passed],
-    ) -> Result<Option<Vec<(usize, Local)>>, Wrong> {
-        let mut changed: HashMap<usize, Local> = HashMap::new();
+    /// What becomes of the specs.
+    fn tell(&mut self, specs: &[u32], kind: usize, told: &Rc<[Letter]>) -> Result<Rc<Heard>, Wrong> {
+        let key = (Box::from(specs), kind, Rc::clone(told));
+        if let Some(known) = self.heard.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let heard = Rc::new(self.hear(specs, kind, told)?);
+        self.heard.insert(key, Rc::clone(&heard));
+        Ok(heard)
+    }
+
+    fn hear(&self, specs: &[u32], kind: usize, told: &[Letter]) -> Result<Heard, Wrong> {
+        let mut changed: BTreeMap<usize, Local> = BTreeMap::new();
+        let mut passed = vec![Passed::default(); specs.len()];
         for letter in told {
             for (number, spec) in self.program.specs.iter().enumerate() {
                 if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
@@ -335,22 +397,25 @@ impl<'c> Checker<'c> {
                         changed.insert(number, outcome.local);
                     }
                     Effect::Fails(..) if spec.scenario => {}
-                    Effect::Fails(error, _) => return self.fails(error).map(|()| None),
+                    Effect::Fails(error, _) => return Ok(Heard::Fails(error)),
                     _ => return Err("what a spec does cannot be said".to_owned()),
                 }
             }
         }
-        Ok(Some(changed.into_iter().collect()))
+        let kind = |number: usize| self.program.specs[number].kind as u32;
+        let covered = changed.into_iter().map(|(number, local)| (number, self.locals.covering(&(kind(number), local))));
+        Ok(Heard::Goes(covered.collect(), passed))
     }
 
-    /// A letter goes to a machine; says whether the execution goes on.
+    /// A letter goes to a machine, whose queue has changed before if that is given.
     fn append(
         &self,
         row: &[u32],
         target: usize,
         letter: &Letter,
-        queues: &mut HashMap<usize, Queue>,
-    ) -> Result<bool, Wrong> {
+        number: Option<u32>,
+        before: Option<&Queue>,
+    ) -> Result<Sent, Wrong> {
         let machines = (row.len() - self.program.specs.len()) / 2;
         if target >= machines {
             return Err("something is sent to a machine that is not there".to_owned());
@@ -358,13 +423,12 @@ impl<'c> Checker<'c> {
         let (kind, local) = self.local(row[2 * target])?;
         let own = &self.program.kinds[*kind as usize];
         if own.receives.as_ref().is_some_and(|receives| !receives.contains(&letter.event)) {
-            return self.fails(Error::Permission).map(|()| false);
+            return self.fails(Error::Permission).map(|()| Sent::Ends);
         }
         if local.halted {
-            return Ok(true);
+            return Ok(Sent::Lost);
         }
-        let listed = self.queue(row[2 * target + 1])?;
-        let queue = queues.get(&target).unwrap_or(listed);
+        let queue = before.map_or_else(|| self.queue(row[2 * target + 1]), Ok)?;
         let precision = &self.certificate.precision[*kind as usize];
         let letters = &self.certificate.letters;
         let same = summary::count(precision, queue, &|other| letters[other as usize].event == letter.event);
@@ -375,17 +439,15 @@ impl<'c> Checker<'c> {
         ];
         for (bound, (least, exact), error) in bounds {
             match bound {
-                Some(Bound::Assume(most)) if least >= most as usize => return Ok(false),
-                Some(Bound::Assert(most)) if least >= most as usize => return self.fails(error).map(|()| false),
+                Some(Bound::Assume(most)) if least >= most as usize => return Ok(Sent::Ends),
+                Some(Bound::Assert(most)) if least >= most as usize => return self.fails(error).map(|()| Sent::Ends),
                 // It may be too much, and it may not.
                 Some(Bound::Assert(_)) if !exact => self.fails(error)?,
                 _ => {}
             }
         }
-        let covering = self.letters.covering(letter);
-        let [number] = covering.as_slice() else { return Err("a letter that is sent is not listed once".to_owned()) };
-        queues.insert(target, summary::push(precision, queue, *number));
-        Ok(true)
+        let number = number.ok_or("a letter that is sent is not listed once")?;
+        Ok(Sent::Queue(summary::push(precision, queue, number)))
     }
 
     /// No machine can move.

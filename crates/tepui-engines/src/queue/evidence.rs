@@ -20,7 +20,7 @@ impl Explorer {
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),
             queues: self.queues().map(queue).collect(),
-            rows: self.rows().map(Box::from).collect(),
+            rows: self.rows().map(Vec::into_boxed_slice).collect(),
         }
     }
 

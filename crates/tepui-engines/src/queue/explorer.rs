@@ -148,7 +148,7 @@ impl Explorer {
             if stop(self) {
                 return false;
             }
-            let row = self.rows.get(self.done as u32).to_vec();
+            let row = self.rows.get(self.done as u32);
             self.expand(self.done as u32, &row);
             self.done += 1;
         }
@@ -164,7 +164,7 @@ impl Explorer {
                 self.refused.extend_from_slice(&refused[at..]);
                 return false;
             }
-            let row = self.rows.get(*number).to_vec();
+            let row = self.rows.get(*number);
             self.moves(*number, &row, *machine as usize);
         }
         self.run(stop)
@@ -387,7 +387,7 @@ impl Explorer {
     /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which
     /// machines cannot move.
     pub(super) fn steps_from(&mut self, from: u32, each: Each<'_>) -> Vec<bool> {
-        let before = self.rows.get(from).to_vec();
+        let before = self.rows.get(from);
         let mut stuck = Vec::new();
         for machine in 0..self.machines(&before) {
             let mut found = Vec::new();
@@ -453,12 +453,12 @@ impl Explorer {
     }
 
     /// The rows in the order in which they were found.
-    pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
+    pub fn rows(&self) -> impl Iterator<Item = Vec<u32>> {
         self.rows.iter()
     }
 
     /// A row.
-    pub fn row(&self, number: u32) -> &[u32] {
+    pub fn row(&self, number: u32) -> Vec<u32> {
         self.rows.get(number)
     }
 

@@ -62,7 +62,7 @@ impl Views {
         let specs = explorer.tables().program().specs.len();
         while self.done < explorer.len() {
             budget.pass(1)?;
-            let mut view = explorer.row(self.done as u32).to_vec();
+            let mut view = explorer.row(self.done as u32);
             let machines = view.len() - specs;
             for queue in view[..machines].iter_mut().skip(1).step_by(2) {
                 *queue = self.summary(explorer, *queue);
