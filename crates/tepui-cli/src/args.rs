@@ -113,13 +113,13 @@ pub(crate) struct ModelArgs {
     /// Leave the properties aside: the question is which views there are
     #[arg(long, conflicts_with_all = ["property", "target", "deadlock", "label"])]
     pub(crate) all_views: bool,
+    /// How a .bp or .p program is written; by default it is found out
+    #[arg(long, value_enum)]
+    pub(crate) dialect: Option<DialectName>,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) machines: MachineArgs,
-    /// How a .bp or .p program is written; by default it is found out
-    #[arg(long, value_enum)]
-    pub(crate) dialect: Option<DialectName>,
 }
 
 impl ModelArgs {
@@ -149,7 +149,7 @@ impl ModelArgs {
 pub(crate) struct MachineArgs {
     /// Only the test with this name, with all its instances, or those whose names begin with it; may be given several times
     /// (-tc for short)
-    #[arg(long, visible_alias = "testcase", value_name = "NAME", help_heading = MACHINES)]
+    #[arg(long, alias = "testcase", value_name = "NAME", help_heading = MACHINES)]
     pub(crate) test_case: Vec<String>,
     /// When an event that is sent is in the queue; by default as the dialect says
     #[arg(long, value_enum, value_name = "WHEN", help_heading = MACHINES)]
@@ -157,7 +157,7 @@ pub(crate) struct MachineArgs {
     /// Leave out the bounds on queues that the text has
     #[arg(long, help_heading = MACHINES)]
     pub(crate) ignore_bounds: bool,
-    /// All instances of a test that is a sample of them
+    /// All instances of a parametric test, where it asks for a sample of them
     #[arg(long, help_heading = MACHINES)]
     pub(crate) all_instances: bool,
     /// Attach every spec to every test
@@ -265,13 +265,13 @@ pub(crate) struct RunArgs {
     /// Up to which number the events behind them are counted (cover, queues)
     #[arg(long, value_name = "C", help_heading = MACHINES)]
     pub(crate) cap: Option<u8>,
-    /// How many executions are drawn by lot (walk) [default: 10000]
+    /// How many random executions to try (walk) [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = MACHINES)]
     pub(crate) schedules: Option<u32>,
-    /// How many steps each of them has at most (walk) [default: 1000]
+    /// How many steps a random execution may have (walk) [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = MACHINES)]
     pub(crate) steps: Option<u32>,
-    /// What the lots depend on (walk) [default: 0]
+    /// The seed of random executions (walk) [default: 0]
     #[arg(long, value_name = "S", help_heading = MACHINES)]
     pub(crate) seed: Option<u64>,
     /// Draw the execution that breaks a property to this file

@@ -72,7 +72,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     let limit = match (args.bound, args.rounds, args.delays) {
         (Some(bound), ..) => vec![bound],
         (None, Some(rounds), Some(delays)) => vec![rounds, delays],
-        // Lots have a number of their own.
+        // Random executions have a number of their own.
         _ if *args.run.chosen() == WALK => Vec::new(),
         _ => bail!("give --bound K, or --rounds R and --delays D: exploration needs a bound"),
     };

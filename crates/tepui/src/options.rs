@@ -133,7 +133,7 @@ pub struct Options {
     pub call_return: Option<CallReturn>,
     /// How precisely queues are known, where that is not found out.
     pub queue_precision: Option<QueuePrecision>,
-    /// How executions are drawn by lot.
+    /// How random executions are made.
     pub walking: Walking,
     /// How many threads work.
     pub cores: Cores,

@@ -83,7 +83,7 @@ struct Checker<'c> {
     /// What steps come to, by the machine, its state and the letter.
     known: HashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
     /// What becomes of specs, by their states and what they are told by a kind of machine.
-    heard: HashMap<(Box<[u32]>, usize, Rc<[Letter]>), Rc<Heard>>,
+    heard: HashMap<Telling, Rc<Heard>>,
 }
 
 /// What a step comes to.
@@ -97,6 +97,9 @@ struct Way {
     /// The number of the letter that is sent, if it is listed once.
     letter: Option<u32>,
 }
+
+/// Specs in some states are told something by a kind of machine.
+type Telling = (Box<[u32]>, usize, Rc<[Letter]>);
 
 /// What becomes of specs that are told something.
 enum Heard {

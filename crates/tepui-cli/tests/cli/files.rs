@@ -78,17 +78,19 @@ fn below<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
 #[test]
 fn options_stand_below_their_headings() {
     let room = Room::new();
-    let program = ["dialect", "label", "deadlock", "max-threads", "no-reduction"];
-    let model = ["init", "target", "property", "all-views"];
+    let program = ["label", "deadlock", "max-threads", "no-reduction"];
+    let model = ["init", "target", "property", "all-views", "dialect"];
+    let machines = ["test-case", "send", "ignore-bounds", "all-instances", "attach-specs"];
     for command in ["verify", "explore", "check", "replay", "show"] {
         let help = room.expect(&format!("{command} -h"), 0).stdout;
         assert_eq!(below(&help, "Boolean programs"), program, "{command}");
+        assert_eq!(below(&help, "P programs")[..machines.len()], machines, "{command}");
         assert_eq!(below(&help, "Options"), model, "{command}");
     }
     let help = |command: &str| room.expect(&format!("{command} -h"), 0).stdout;
     assert_eq!(below(&help("verify"), "Limits"), ["timeout", "memory", "work", "bound-limit", "stop-at-first"]);
     assert_eq!(below(&help("verify"), "Threads that meet in actions"), ["policy", "abstraction", "shuffle-first"]);
-    let output = ["format", "trace", "views", "self-check", "stacks", "invariant", "certificate"];
+    let output = ["svg", "format", "trace", "views", "self-check", "stacks", "invariant", "certificate"];
     assert_eq!(below(&help("verify"), "Output"), output);
     assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "work", "bound", "rounds", "delays"]);
     assert_eq!(below(&help("check"), "Limits"), ["timeout", "memory"]);

@@ -52,6 +52,7 @@ pub(super) fn hot_for_ever(explorer: &mut Explorer, budget: &mut Budget) -> Resu
 
 /// Rows in which a spec is not cold, and the steps between them.
 struct Graph {
+    spec: usize,
     rows: Vec<u32>,
     hot: Vec<bool>,
     /// For each row whether its machines cannot move.
@@ -82,7 +83,7 @@ impl Graph {
             }));
             edges.push(own);
         }
-        Ok(Self { rows: rows.to_vec(), hot, stuck, edges })
+        Ok(Self { spec, rows: rows.to_vec(), hot, stuck, edges })
     }
 
     /// A component with a hot row in which everything is fair.
@@ -156,6 +157,7 @@ impl Graph {
         let (mut found, to) = (None, self.rows[edge.to]);
         explorer.steps_from(self.rows[from], &mut |step, led| {
             let same = led.to == to && led.way.fair == edge.fair && step().machine == edge.machine;
+            let same = same && led.passed[self.spec] == [edge.hot, false];
             if found.is_none() && same {
                 found = Some(step());
             }
@@ -188,11 +190,10 @@ impl Component {
 
     /// The same without the steps that make fair choices which go only one way; nothing, if there are none.
     fn without_one_way_choices(&self) -> Option<Self> {
-        let choices = |edge: &Edge| edge.fair.clone().into_iter().map(move |(site, value)| (site, value));
         let mut ways: HashMap<(u32, Site), BTreeSet<u32>> = HashMap::new();
         for edge in self.edges.values().flatten() {
-            for (site, value) in choices(edge) {
-                ways.entry((edge.machine, site)).or_default().insert(value);
+            for (site, value) in &edge.fair {
+                ways.entry((edge.machine, *site)).or_default().insert(*value);
             }
         }
         ways.retain(|_, values| values.len() < 2);

@@ -1,4 +1,4 @@
-//! At random: one execution after the other, each step by a machine that is drawn by lot, with choices drawn by lot.
+//! Random executions: each step is taken by a machine that is chosen at random, with random choices.
 //!
 //! This proves nothing. It is for programs that are too large for anything else, and it gets where a search that looks at
 //! everything near the start does not. A way to an error is made shorter by leaving steps out as long as it still leads to
@@ -17,8 +17,8 @@ use tepui_model::queue::state::{Happens, State, Takes};
 
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts {
-    explored: "walked through {} at random, which proves nothing",
-    at_limit: "executions at random prove nothing",
+    explored: "{} were tried at random, which proves nothing",
+    at_limit: "random executions prove nothing",
     ..Facts::unbounded("walk", &["schedules"])
 };
 

@@ -75,9 +75,12 @@ pub struct Language {
     /// Whether several files, or all in a folder, may be one model.
     pub several: bool,
     /// What a file names that is no model itself, but says which files are one.
-    pub parts: Option<fn(&Source) -> Result<Parts, Diagnostic>>,
+    pub parts: Option<ReadParts>,
     pub(crate) read: fn(&Input, &Reading) -> Result<Read, Error>,
 }
+
+/// Reads what a project names.
+pub type ReadParts = fn(&Source) -> Result<Parts, Diagnostic>;
 
 /// The files that a project is made of, as it names them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

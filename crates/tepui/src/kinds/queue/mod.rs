@@ -1,7 +1,7 @@
 //! Programs of state machines that send each other events: P, in two dialects.
 //!
 //! Each instance of a test is a problem of its own. What is asked about it are the sorts of errors that may happen in it.
-//! `cover` looks for a proof from above, `queues` raises the length of queues, and `walk` draws executions by lot.
+//! `cover` looks for a proof from above, `queues` raises the length of queues, and `walk` tries random executions.
 
 mod errors;
 mod show;
@@ -37,7 +37,7 @@ pub use tepui_engines::queue::walk::{FACTS as WALK, Options as Walking};
 /// How much work `cover` may do alone before queues are raised beside it.
 const HEAD_START: u64 = 200_000;
 
-/// After how much work executions are drawn by lot as well.
+/// After how much work random executions are tried as well.
 const HEAD_START_OF_SEARCH: u64 = 1_000_000;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -107,7 +107,7 @@ static RAISING: EngineInfo = EngineInfo {
 
 static WALKING: EngineInfo = EngineInfo {
     facts: &WALK,
-    summary: "executions drawn by lot, for programs that are too large to be proved",
+    summary: "random executions, for programs that are too large to prove",
     condition: None,
     paper: OURS,
     flags: LOTS,
@@ -346,7 +346,7 @@ impl Kind for Tested {
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
         match open_because(outcome) {
             Some(Reason::GaveUp(_)) if *outcome.engine != WALK => {
-                vec!["tepui explore --engine walk draws executions by lot".to_owned()]
+                vec!["tepui explore --engine walk tries random executions".to_owned()]
             }
             _ => Vec::new(),
         }
