@@ -22,7 +22,7 @@ const EDGE: usize = 6;
 
 /// Whether a story is one of messages.
 pub(crate) fn is_chart(story: &Story) -> bool {
-    story.unit == Unit::Steps && story.steps.iter().any(|step| step.messages.iter().any(|one| one.from != one.to))
+    story.unit == Unit::Steps && story.steps.iter().any(|step| !step.messages.is_empty())
 }
 
 /// For people, if the chart is narrow enough.

@@ -207,7 +207,9 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe && outcome.has_views() {
         let views = last.map_or(0, |last| last.views);
         facts.push(("views", format!("{} can be reached, and no others", views_text(views, outcome.view))));
-    } else if let Some(reached) = bound_reached(report) {
+    } else if let Some(reached) =
+        bound_reached(report).filter(|_| !outcome.from_above || outcome.status() != Status::Safe)
+    {
         facts.push(("bound", reached));
     }
     if let Some(last) = last {

@@ -124,7 +124,10 @@ fn says(step: &Step) -> String {
 fn asides(story: &Story, step: &Step, stacks: bool) -> String {
     let mut out = String::new();
     for message in &step.messages {
-        let sent = format!("{} -> {}: {}", name(story, message.from), name(story, message.to), message.text);
+        let sent = match message.from == message.to {
+            true => format!("{} to itself: {}", name(story, message.from), message.text),
+            false => format!("{} -> {}: {}", name(story, message.from), name(story, message.to), message.text),
+        };
         let _ = writeln!(out, "         {}", visible(&sent));
     }
     if stacks && !step.stack.is_empty() {

@@ -162,6 +162,8 @@ pub struct Outcome {
     pub says: Vec<String>,
     /// How the step ends.
     pub effect: Effect,
+    /// The instruction that was executed last, where a function is not at its end.
+    pub at: Option<Site>,
 }
 
 /// How a step ends.
@@ -289,8 +291,9 @@ impl Program {
         };
         let effect = run.step(taken).unwrap_or_else(|effect| effect);
         let Run { mut local, told, says, .. } = run;
+        let at = local.frames.last().and_then(|frame| Some((frame.function, frame.at.checked_sub(1)?)));
         self.settle(kind, &mut local, false);
-        Outcome { local, told, says, effect }
+        Outcome { local, told, says, effect, at }
     }
 
     /// Follows jumps, ends of functions, and states that are left and entered without a function: nothing happens there.

@@ -5,7 +5,7 @@ use tepui_core::Story;
 use tepui_core::story::{Mark, Message, Move, Situation, Step as Told, Unit, Values};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, Machine, State, Step, Takes, Violation};
 
 use super::super::Detail;
@@ -211,9 +211,7 @@ impl Teller<'_> {
         if let Happens::Error(Violation { spec: Some(spec), .. }) = &step.result {
             return self.place_in_spec(before, *spec, &outcome.told);
         }
-        let ended = !matches!(outcome.effect, Effect::Rests);
-        outcome.local.frames.last().filter(|_| ended)?;
-        self.place(&outcome.local)
+        outcome.at.filter(|_| !matches!(outcome.effect, Effect::Rests)).and_then(|at| self.place(at))
     }
 
     fn place_in_spec(&self, before: &State, number: usize, told: &[Letter]) -> Option<Place> {
@@ -223,17 +221,16 @@ impl Teller<'_> {
             let outcome = self.program.step(spec.kind, u32::MAX, &local, Some(letter), &mut Choices::default());
             match outcome.effect {
                 Effect::Rests => local = outcome.local,
-                _ => return self.place(&outcome.local),
+                _ => return outcome.at.and_then(|at| self.place(at)),
             }
         }
         None
     }
 
-    /// The instruction that was executed last.
-    fn place(&self, local: &Local) -> Option<Place> {
-        let frame = local.frames.last()?;
-        let places = &self.program.told.functions.get(frame.function as usize)?.places;
-        let (source, start, _) = *places.get((frame.at as usize).checked_sub(1)?)?;
+    /// Where an instruction stands in the source.
+    fn place(&self, (function, instruction): Site) -> Option<Place> {
+        let places = &self.program.told.functions.get(function as usize)?.places;
+        let (source, start, _) = *places.get(instruction as usize)?;
         let source = self.sources.get(source as usize)?;
         let (line, column) = source.position(start as usize);
         Some((source.name.clone(), line, column))
