@@ -172,6 +172,7 @@ fn read_word(word: &str) -> Option<Value> {
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
         _ if word.starts_with('"') => Value::text(&text_of(word)?),
+        _ if word.starts_with('~') => Value::Distance(number('~')?.parse().ok()?),
         _ if word.starts_with('f') => Value::Float(u64::from_str_radix(number('f')?, 16).ok()?),
         _ if word.starts_with('e') => Value::Event(number('e')?.parse().ok()?),
         _ if word.starts_with('m') => Value::Machine(number('m')?.parse().ok()?),
@@ -252,7 +253,7 @@ mod tests {
         let local = Local {
             states: vec![0, 2],
             frames: vec![
-                Frame { function: 1, at: 2, slots: vec![value, Value::Forgotten], into: None },
+                Frame { function: 1, at: 2, slots: vec![value, Value::Forgotten, Value::Distance(-2)], into: None },
                 Frame { function: 0, at: 0, slots: Vec::new(), into: Some(3) },
             ],
             agenda: tasks.into(),

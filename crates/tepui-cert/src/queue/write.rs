@@ -81,6 +81,7 @@ fn values(parts: &[Value]) -> String {
 fn value(one: &Value) -> String {
     match one {
         Value::Forgotten => "_".to_owned(),
+        Value::Distance(number) => format!("~{number}"),
         Value::Null => "null".to_owned(),
         Value::Bool(holds) => holds.to_string(),
         Value::Int(number) => number.to_string(),

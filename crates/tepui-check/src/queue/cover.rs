@@ -2,7 +2,8 @@
 //!
 //! A forgotten value stands for every value. So an item that is listed covers another one if they are equal wherever the
 //! listed one knows something. Items of the same shape usually forget the same things: they are found by forgetting these
-//! in what is looked for.
+//! in what is looked for. Distances stand for all integers that are so far apart: integers, or distances, at the same places
+//! are covered if they are, and the first distance of a listed item is 0.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -43,45 +44,76 @@ impl Valued for (u32, Local) {
 /// A table of items.
 pub(super) struct Listed<T> {
     numbers: HashMap<T, u32>,
-    /// For each shape which values are forgotten, in the ways that occur.
-    forgotten: HashMap<T, Vec<Vec<bool>>>,
+    /// For each shape what is known of its values, in the ways that occur.
+    patterns: HashMap<T, Vec<Vec<Known>>>,
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// All of it.
+    All,
+    /// How far it is from others.
+    Distance,
+    /// Nothing.
+    Nothing,
+}
+
+/// What is left of a value if no more than something is to be known of it. The first one of which the distance is known
+/// says what distances are taken from.
+fn reduced(value: Value, known: Known, first: &mut Option<Value>) -> Option<Value> {
+    let number = match (known, &value) {
+        (Known::All, _) => return Some(value),
+        (Known::Nothing, _) => return Some(Value::Forgotten),
+        (Known::Distance, Value::Int(number) | Value::Distance(number)) => *number,
+        (Known::Distance, _) => return None,
+    };
+    match (first.get_or_insert_with(|| value.clone()), &value) {
+        (Value::Int(from), Value::Int(_)) | (Value::Distance(from), Value::Distance(_)) => {
+            Some(Value::Distance(number.wrapping_sub(*from)))
+        }
+        _ => None,
+    }
 }
 
 impl<T: Valued> Listed<T> {
     /// Of all items; none, if one occurs twice.
     pub(super) fn new(items: &[T]) -> Option<Self> {
-        let (mut numbers, mut forgotten) = (HashMap::new(), HashMap::<T, Vec<Vec<bool>>>::new());
+        let (mut numbers, mut patterns) = (HashMap::new(), HashMap::<T, Vec<Vec<Known>>>::new());
         for (number, item) in items.iter().enumerate() {
             if numbers.insert(item.clone(), number as u32).is_some() {
                 return None;
             }
             let (mut shape, mut pattern) = (item.clone(), Vec::new());
             shape.values(&mut |value| {
-                pattern.push(*value == Value::Forgotten);
+                pattern.push(match value {
+                    Value::Forgotten => Known::Nothing,
+                    Value::Distance(_) => Known::Distance,
+                    _ => Known::All,
+                });
                 *value = Value::Null;
             });
-            let patterns = forgotten.entry(shape).or_default();
+            let patterns = patterns.entry(shape).or_default();
             if !patterns.contains(&pattern) {
                 patterns.push(pattern);
             }
         }
-        Some(Self { numbers, forgotten })
+        Some(Self { numbers, patterns })
     }
 
     /// The items that cover another one.
     pub(super) fn covering(&self, item: &T) -> Vec<u32> {
         let mut shape = item.clone();
         shape.values(&mut |value| *value = Value::Null);
-        let patterns = self.forgotten.get(&shape).into_iter().flatten();
-        let with = |pattern: &Vec<bool>| {
-            let (mut item, mut place) = (item.clone(), 0);
+        let patterns = self.patterns.get(&shape).into_iter().flatten();
+        let with = |pattern: &Vec<Known>| {
+            let (mut item, mut known, mut first, mut fits) = (item.clone(), pattern.iter(), None, true);
             item.values(&mut |value| {
-                if pattern[place] {
-                    *value = Value::Forgotten;
-                }
-                place += 1;
+                let own = known.next().and_then(|&known| reduced(value.clone(), known, &mut first));
+                fits &= own.is_some();
+                *value = own.unwrap_or(Value::Forgotten);
             });
-            self.numbers.get(&item).copied()
+            self.numbers.get(&item).copied().filter(|_| fits)
         };
         patterns.filter_map(with).collect()
     }

@@ -128,6 +128,9 @@ impl<'c> Checker<'c> {
         if certificate.letters.iter().any(|letter| letter.event as usize >= program.events.len()) {
             return Err(wrong("letters", "there is no such event"));
         }
+        if certificate.letters.iter().any(|letter| matches!(letter.payload, Value::Distance(_))) {
+            return Err(wrong("letters", "a distance means nothing outside a machine"));
+        }
         if !certificate.locals.iter().all(|(kind, local)| has_shape(program, *kind, local)) {
             return Err(wrong("locals", "the program has no such state of a machine"));
         }

@@ -1,6 +1,7 @@
 //! Programs of machines with queues.
 
 pub mod cover;
+mod distances;
 mod evidence;
 pub mod explorer;
 mod liveness;

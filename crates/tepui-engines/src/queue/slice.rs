@@ -10,6 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use tepui_model::queue::run::{Frame, Letter, Local, Task};
 use tepui_model::queue::{Among, Binary, Expression, HALT, Handler, Instruction, Part, Program, Slot, Unary, Value};
 
+use super::distances::{distances, keep_distances};
+
 type Slots = BTreeSet<Slot>;
 
 /// What is needed.
@@ -25,6 +27,8 @@ pub struct Needed {
     arguments: Vec<bool>,
     /// For each kind all variables that are needed somewhere.
     anywhere: Vec<Slots>,
+    /// For each kind the variables of which only distances matter.
+    distances: Vec<BTreeSet<usize>>,
 }
 
 /// The analysis under way.
@@ -48,13 +52,23 @@ impl Needed {
             payloads: vec![false; program.events.len()],
             arguments: vec![false; kinds],
             anywhere: vec![Slots::new(); kinds],
+            distances: vec![BTreeSet::new(); kinds],
         };
         let (after, results) = (vec![HashMap::new(); kinds], vec![HashMap::new(); kinds]);
         let mut analysis = Analysis { program, needed, after, results, changed: true };
         while std::mem::take(&mut analysis.changed) {
             (0..kinds).for_each(|kind| analysis.kind(kind));
         }
-        analysis.needed
+        let mut needed = analysis.needed;
+        // A circle is one of states, and with distances it would not be.
+        let states = program.specs.iter().flat_map(|spec| &program.kinds[spec.kind].states);
+        if !states.into_iter().any(|state| state.temperature.is_some()) {
+            for kind in 0..kinds {
+                let functions = needed.at[kind].keys().map(|(function, _)| *function).collect();
+                needed.distances[kind] = distances(program, kind, &functions);
+            }
+        }
+        needed
     }
 
     /// Forgets what is not needed of a machine.
@@ -73,6 +87,7 @@ impl Needed {
                 *value = Value::Forgotten;
             }
         }
+        keep_distances(&self.distances[kind], local);
         let into: Vec<_> = local.frames.iter().skip(1).map(|frame| frame.into).chain([None]).collect();
         for (frame, into) in local.frames.iter_mut().zip(into) {
             let needed = self.at[kind].get(&(frame.function as usize, frame.at as usize)).unwrap_or(&none);

@@ -2,6 +2,9 @@
 //!
 //! What is computed from a forgotten value is forgotten. Whether an error occurs must not depend on one: then it is
 //! [`Trouble::Forgotten`], and nobody may go on.
+//!
+//! Of distances, the sum and the difference with an integer are distances, the difference of two is an integer, and whether
+//! two are equal is known, because numbers wrap around. Everything else about them is forgotten, also which is greater.
 
 use std::cmp::Ordering;
 
@@ -86,6 +89,11 @@ fn index(value: &Value, length: usize) -> Result<usize, Trouble> {
 
 impl Program {
     pub(super) fn value(&self, expression: &Expression, scope: &Scope<'_>) -> Evaluated {
+        self.slot_value(expression, scope).map(Value::without_distance)
+    }
+
+    /// The same, for a slot: it may be a distance.
+    pub(super) fn slot_value(&self, expression: &Expression, scope: &Scope<'_>) -> Evaluated {
         match expression {
             Expression::Value(value) => Ok(value.clone()),
             Expression::Read(Slot::Variable(number)) => Ok(scope.variables[*number].clone()),
@@ -107,7 +115,11 @@ impl Program {
                 }
             }
             Expression::Binary(operator, left, right) => {
-                binary(*operator, &self.value(left, scope)?, &self.value(right, scope)?)
+                let (left, right) = (self.slot_value(left, scope)?, self.slot_value(right, scope)?);
+                match distance(*operator, &left, &right) {
+                    Some(value) => Ok(value),
+                    None => binary(*operator, &left.without_distance(), &right.without_distance()),
+                }
             }
             Expression::Cast(inner, kind) => {
                 let value = self.value(inner, scope)?;
@@ -130,7 +142,12 @@ impl Program {
         }
     }
 
-    pub(super) fn values(&self, expressions: &[Expression], scope: &Scope<'_>) -> Result<Vec<Value>, Trouble> {
+    /// What is put into the slots of a function that is called.
+    pub(super) fn slot_values(&self, expressions: &[Expression], scope: &Scope<'_>) -> Result<Vec<Value>, Trouble> {
+        expressions.iter().map(|expression| self.slot_value(expression, scope)).collect()
+    }
+
+    fn values(&self, expressions: &[Expression], scope: &Scope<'_>) -> Result<Vec<Value>, Trouble> {
         expressions.iter().map(|expression| self.value(expression, scope)).collect()
     }
 
@@ -242,14 +259,14 @@ impl Program {
             Slot::Variable(number) => &scope.variables[number],
             Slot::Local(number) => &scope.locals[number],
         };
-        self.changed(old, &place.path, scope, change)
+        self.changed(&old.clone().without_distance(), &place.path, scope, change)
     }
 
     /// A value as programs print it.
     pub fn shown(&self, value: &Value) -> String {
         let list = |parts: &[Value]| parts.iter().map(|part| self.shown(part)).collect::<Vec<_>>().join(", ");
         match value {
-            Value::Forgotten => "_".to_owned(),
+            Value::Forgotten | Value::Distance(_) => "_".to_owned(),
             Value::Null => "null".to_owned(),
             Value::Bool(holds) => holds.to_string(),
             Value::Int(number) => number.to_string(),
@@ -308,6 +325,19 @@ fn at(value: &Value, key: &Value) -> Evaluated {
         }
         _ => Err(Error::Null.into()),
     }
+}
+
+/// What is known of an operation on distances.
+fn distance(operator: Binary, left: &Value, right: &Value) -> Option<Value> {
+    Some(match (operator, left, right) {
+        (Binary::Plus, Value::Distance(left), Value::Int(right))
+        | (Binary::Plus, Value::Int(left), Value::Distance(right)) => Value::Distance(left.wrapping_add(*right)),
+        (Binary::Minus, Value::Distance(left), Value::Int(right)) => Value::Distance(left.wrapping_sub(*right)),
+        (Binary::Minus, Value::Distance(left), Value::Distance(right)) => Value::Int(left.wrapping_sub(*right)),
+        (Binary::Equal, Value::Distance(left), Value::Distance(right)) => Value::Bool(left == right),
+        (Binary::Unequal, Value::Distance(left), Value::Distance(right)) => Value::Bool(left != right),
+        _ => return None,
+    })
 }
 
 fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {

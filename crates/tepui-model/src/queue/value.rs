@@ -8,6 +8,9 @@ use std::sync::Arc;
 pub enum Value {
     /// Any value: nothing depends on which. What is computed from it is forgotten, too, and no decision may rest on it.
     Forgotten,
+    /// An integer of which only the distance to others is known: this much more than a number that is the same for all such
+    /// values of a machine. It stands in a slot, never inside another value, and does not leave the machine.
+    Distance(i64),
     /// No reference, no event, no data.
     Null,
     /// A truth value.
@@ -53,10 +56,15 @@ impl Value {
         Self::Float(if number == 0.0 { 0 } else { number.to_bits() })
     }
 
+    /// Without what only distances say.
+    pub(super) fn without_distance(self) -> Self {
+        if let Self::Distance(_) = self { Self::Forgotten } else { self }
+    }
+
     /// Whether some part of it is forgotten.
     pub fn has_forgotten(&self) -> bool {
         match self {
-            Self::Forgotten => true,
+            Self::Forgotten | Self::Distance(_) => true,
             Self::Tuple(parts) | Self::Record(_, parts) | Self::Seq(parts) | Self::Set(parts) => {
                 parts.iter().any(Self::has_forgotten)
             }

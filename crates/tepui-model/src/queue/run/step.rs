@@ -164,6 +164,10 @@ impl Run<'_, '_> {
         self.program.value(expression, &self.scope()).map_err(troubled)
     }
 
+    fn slot_value(&self, expression: &Expression) -> Going<Value> {
+        self.program.slot_value(expression, &self.scope()).map_err(troubled)
+    }
+
     fn put(&mut self, slot: Slot, value: Value) {
         match slot {
             Slot::Variable(number) => self.local.variables[number] = value,
@@ -205,7 +209,7 @@ impl Run<'_, '_> {
         frame.at += 1;
         match instruction {
             Instruction::Set(place, expression) => {
-                let value = self.value(expression)?;
+                let value = if place.path.is_empty() { self.slot_value(expression)? } else { self.value(expression)? };
                 self.store(place, &|_| Ok(value.clone()))?;
             }
             Instruction::Insert(place, key, expression) => {
@@ -227,12 +231,12 @@ impl Run<'_, '_> {
                 }
             }
             Instruction::Call(function, arguments, into) => {
-                let arguments = program.values(arguments, &self.scope()).map_err(troubled)?;
+                let arguments = program.slot_values(arguments, &self.scope()).map_err(troubled)?;
                 self.enter(*function, arguments, into.map(|slot| slot as u32));
                 self.has_been_here()?;
             }
             Instruction::Return(expression) => {
-                let value = expression.as_ref().map(|expression| self.value(expression)).transpose()?;
+                let value = expression.as_ref().map(|expression| self.slot_value(expression)).transpose()?;
                 self.leave(value);
             }
             Instruction::Choose(among, into) => {
