@@ -245,6 +245,9 @@ impl Outcome {
         for property in self.properties.iter_mut().filter(|property| property.verdict.status() == status) {
             property.verdict = Verdict::Unknown(reason.clone());
         }
+        if status == Status::Safe {
+            self.cutoff = None;
+        }
     }
 
     /// Whether a property is proved.

@@ -48,6 +48,8 @@ pub struct Certificate {
     pub program: Digest,
     /// The errors that do not happen.
     pub properties: Vec<String>,
+    /// Whether a row also stands for those in which machines of a kind have changed places.
+    pub symmetric: bool,
     /// For each kind of machine how precisely its queues are known.
     pub precision: Vec<Precision>,
     /// The letters.

@@ -14,6 +14,9 @@ impl Certificate {
     pub fn to_text(&self) -> String {
         let mut out = format!("{}\nprogram {}\n", Self::HEAD, self.program);
         self.properties.iter().for_each(|property| _ = writeln!(out, "property {property}"));
+        if self.symmetric {
+            out.push_str("symmetric\n");
+        }
         list(&mut out, "kinds", &self.precision, precision);
         list(&mut out, "letters", &self.letters, letter);
         list(&mut out, "locals", &self.locals, |(kind, local)| format!("{kind} {}", machine(local)));

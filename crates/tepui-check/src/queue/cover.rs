@@ -103,18 +103,30 @@ impl<T: Valued> Listed<T> {
 
     /// The items that cover another one.
     pub(super) fn covering(&self, item: &T) -> Vec<u32> {
+        let least = |pattern: &Vec<Known>| least(item, pattern);
+        let items = self.patterns_of(item).iter().filter_map(least);
+        items.filter_map(|item| self.numbers.get(&item).copied()).collect()
+    }
+
+    /// What is left of an item if no more is known of it than of those of its shape, listed or not.
+    pub(super) fn least(&self, item: &T) -> T {
+        self.patterns_of(item).iter().find_map(|pattern| least(item, pattern)).unwrap_or_else(|| item.clone())
+    }
+
+    fn patterns_of(&self, item: &T) -> &[Vec<Known>] {
         let mut shape = item.clone();
         shape.values(&mut |value| *value = Value::Null);
-        let patterns = self.patterns.get(&shape).into_iter().flatten();
-        let with = |pattern: &Vec<Known>| {
-            let (mut item, mut known, mut first, mut fits) = (item.clone(), pattern.iter(), None, true);
-            item.values(&mut |value| {
-                let own = known.next().and_then(|&known| reduced(value.clone(), known, &mut first));
-                fits &= own.is_some();
-                *value = own.unwrap_or(Value::Forgotten);
-            });
-            self.numbers.get(&item).copied().filter(|_| fits)
-        };
-        patterns.filter_map(with).collect()
+        self.patterns.get(&shape).map_or(&[], |patterns| patterns)
     }
+}
+
+/// What is left of an item if no more is known of its values.
+fn least<T: Valued>(item: &T, pattern: &[Known]) -> Option<T> {
+    let (mut item, mut known, mut first, mut fits) = (item.clone(), pattern.iter(), None, true);
+    item.values(&mut |value| {
+        let own = known.next().and_then(|&known| reduced(value.clone(), known, &mut first));
+        fits &= own.is_some();
+        *value = own.unwrap_or(Value::Forgotten);
+    });
+    fits.then_some(item)
 }

@@ -8,14 +8,17 @@
 
 mod cover;
 mod liveness;
+mod queues;
 mod replay;
 mod summary;
+mod symmetry;
 
 pub use replay::{Replayed, replay};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use tepui_cert::queue::{Certificate, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};
@@ -25,6 +28,8 @@ use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 use crate::Rejected;
 use cover::Listed;
 use liveness::{Graph, Passed};
+use queues::Queues;
+use symmetry::Orbits;
 
 /// What an accepted certificate proves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,14 +81,16 @@ struct Checker<'c> {
     certificate: &'c Certificate,
     letters: Listed<Letter>,
     locals: Listed<(u32, Local)>,
-    queues: HashMap<&'c Queue, u32>,
-    rows: HashMap<&'c [u32], u32>,
+    queues: Queues,
+    rows: FxHashMap<&'c [u32], u32>,
+    /// The rows up to renaming, where they stand for more.
+    orbits: Option<Orbits<'c>>,
     /// The steps between rows, where it is claimed that no spec is hot for ever.
     graph: Option<Graph>,
     /// What steps come to, by the machine, its state and the letter.
-    known: HashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
+    known: FxHashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
     /// What becomes of specs, by their states and what they are told by a kind of machine.
-    heard: HashMap<Telling, Rc<Heard>>,
+    heard: FxHashMap<Telling, Rc<Heard>>,
 }
 
 /// What a step comes to.
@@ -116,7 +123,7 @@ enum Sent {
     /// The receiver has halted.
     Lost,
     /// It is in a queue.
-    Queue(Queue),
+    Queue(u32),
 }
 
 impl<'c> Checker<'c> {
@@ -144,25 +151,35 @@ impl<'c> Checker<'c> {
                 return Err(wrong("queues", "there is no such letter"));
             }
         }
-        let queues = certificate.queues.iter().zip(0..).collect();
-        let rows = certificate.rows.iter().map(|row| &**row).zip(0..).collect();
+        let rows = certificate.rows.iter().map(|row| &**row).zip(0..);
         let claims = |error: Error| certificate.properties.iter().any(|name| name == error.name());
         let graph = claims(Error::HotForEver).then(Graph::default);
+        let orbits = match certificate.symmetric {
+            true if !program.has_no_numbers() => {
+                return Err(wrong("symmetric", "machines of the program can be told apart by their numbers"));
+            }
+            true if graph.is_some() => {
+                return Err(wrong("symmetric", "who has waited is forgotten when machines change places"));
+            }
+            true => Some(Orbits::new(program, certificate).ok_or_else(|| wrong("rows", "a number has no meaning"))?),
+            false => None,
+        };
         Ok(Self {
             program,
             certificate,
             letters,
             locals,
-            queues,
-            rows,
+            queues: Queues::new(certificate),
+            rows: if orbits.is_some() { FxHashMap::default() } else { rows.collect() },
+            orbits,
             graph,
-            known: HashMap::new(),
-            heard: HashMap::new(),
+            known: FxHashMap::default(),
+            heard: FxHashMap::default(),
         })
     }
 
     /// The first state must be covered.
-    fn start(&self) -> Result<(), Rejected> {
+    fn start(&mut self) -> Result<(), Rejected> {
         let wrong = |reason: &str| Rejected::new("start", reason);
         let state = match self.program.initial() {
             Ok(state) => state,
@@ -170,9 +187,10 @@ impl<'c> Checker<'c> {
             Err(_) => return Err(wrong("the program fails before it begins")),
         };
         let (mut row, mut parts) = (Vec::new(), Vec::new());
+        let empty = self.queues.number(Queue::default());
         for machine in state.machines {
             parts.push((row.len(), self.locals.covering(&(machine.kind, machine.local))));
-            parts.push((row.len() + 1, self.listed(&Queue::default())));
+            parts.push((row.len() + 1, self.queues.listed(empty)));
             row.extend([0, 0]);
         }
         for (spec, local) in self.program.specs.iter().zip(state.specs) {
@@ -180,11 +198,6 @@ impl<'c> Checker<'c> {
             row.push(0);
         }
         self.covering(row, &parts).map(|_| ()).ok_or_else(|| wrong("no row covers the first state"))
-    }
-
-    /// The number of a queue, if it is listed.
-    fn listed(&self, queue: &Queue) -> Vec<u32> {
-        self.queues.get(queue).copied().into_iter().collect()
     }
 
     /// A row with one of some numbers at each of some places, and otherwise as given.
@@ -206,7 +219,10 @@ impl<'c> Checker<'c> {
             };
             rows = rows.iter().flat_map(|row| numbers.iter().map(move |number| with(row, *number))).collect();
         }
-        rows.iter().find_map(|row| self.rows.get(&row[..]).copied())
+        rows.iter().find_map(|row| match &self.orbits {
+            Some(orbits) => orbits.find(row),
+            None => self.rows.get(&row[..]).copied(),
+        })
     }
 
     fn claims(&self, error: Error) -> bool {
@@ -215,10 +231,6 @@ impl<'c> Checker<'c> {
 
     fn local(&self, number: u32) -> Result<&'c (u32, Local), Wrong> {
         self.certificate.locals.get(number as usize).ok_or_else(|| "there is no such state of a machine".to_owned())
-    }
-
-    fn queue(&self, number: u32) -> Result<&'c Queue, Wrong> {
-        self.certificate.queues.get(number as usize).ok_or_else(|| "there is no such queue".to_owned())
     }
 
     /// All steps from a row must lead to rows.
@@ -252,7 +264,10 @@ impl<'c> Checker<'c> {
     /// The steps of one machine; says whether it can move.
     fn machine(&mut self, row: &[u32], machine: usize) -> Result<bool, Wrong> {
         let (kind, local) = self.local(row[2 * machine])?;
-        let queue = self.queue(row[2 * machine + 1])?;
+        let queue = row[2 * machine + 1];
+        if self.queues.listed(queue).is_empty() {
+            return Err("there is no such queue".to_owned());
+        }
         let program = self.program;
         match local.waiting(program) {
             Waiting::Halted => return Ok(false),
@@ -264,9 +279,10 @@ impl<'c> Checker<'c> {
         }
         let letters = &self.certificate.letters;
         let takes = |letter: u32| program.may_take(*kind as usize, local, letters[letter as usize].event);
-        let taken = summary::take(&self.certificate.precision[*kind as usize], queue, &takes);
-        for (letter, left) in &taken {
-            self.steps(row, machine, Some(*letter), left)?;
+        let precision = &self.certificate.precision[*kind as usize];
+        let taken = self.queues.take((row[2 * machine], queue), precision, &takes).unwrap_or_default();
+        for (letter, left) in &*taken {
+            self.steps(row, machine, Some(*letter), *left)?;
         }
         if !taken.is_empty() {
             return Ok(true);
@@ -278,7 +294,7 @@ impl<'c> Checker<'c> {
         Ok(null)
     }
 
-    fn steps(&mut self, row: &[u32], machine: usize, letter: Option<u32>, queue: &Queue) -> Result<(), Wrong> {
+    fn steps(&mut self, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) -> Result<(), Wrong> {
         let key = (machine, row[2 * machine], letter);
         if !self.known.contains_key(&key) {
             let ways = self.ways(machine, row[2 * machine], letter)?;
@@ -318,7 +334,7 @@ impl<'c> Checker<'c> {
     }
 
     /// What a step comes to must be covered.
-    fn way(&mut self, row: &[u32], machine: usize, queue: &Queue, way: &Way) -> Result<(), Wrong> {
+    fn way(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Result<(), Wrong> {
         let (kind, _) = self.local(row[2 * machine])?;
         let first_spec = row.len() - self.program.specs.len();
         let heard = self.tell(&row[first_spec..], *kind as usize, &way.told)?;
@@ -328,20 +344,21 @@ impl<'c> Checker<'c> {
         };
         // The parts that change, by their places.
         let mut parts: Vec<_> = specs.iter().map(|(number, locals)| (first_spec + number, locals.clone())).collect();
-        let own = if way.local.halted { Queue::default() } else { queue.clone() };
+        let empty = self.queues.number(Queue::default());
+        let own = if way.local.halted { empty } else { queue };
         let (mut next, mut own_locals, mut own_queue) = (row.to_vec(), way.locals.clone(), own);
         match &way.effect {
             Effect::Rests => {}
             Effect::Sends(target, letter) => {
                 let target = *target as usize;
                 let (to_itself, halts) = (target == machine, way.local.halted && target == machine);
-                let before = if to_itself { Some(&own_queue) } else { None };
+                let before = to_itself.then_some(own_queue);
                 if !halts {
                     match self.append(row, target, letter, way.letter, before)? {
                         Sent::Ends => return Ok(()),
                         Sent::Lost => {}
                         Sent::Queue(longer) if to_itself => own_queue = longer,
-                        Sent::Queue(longer) => parts.push((2 * target + 1, self.listed(&longer))),
+                        Sent::Queue(longer) => parts.push((2 * target + 1, self.queues.listed(longer))),
                     }
                 }
             }
@@ -355,7 +372,7 @@ impl<'c> Checker<'c> {
                 next.splice(first_spec..first_spec, [0, 0]);
                 parts.iter_mut().for_each(|(place, _)| *place += 2);
                 parts.push((first_spec, self.locals.covering(&fresh)));
-                parts.push((first_spec + 1, self.listed(&Queue::default())));
+                parts.push((first_spec + 1, self.queues.listed(empty)));
             }
             Effect::Fails(error, _) => return self.fails(*error),
             Effect::Pruned | Effect::Repeats => return Ok(()),
@@ -364,7 +381,7 @@ impl<'c> Checker<'c> {
             Effect::Endless => return Err("a step takes too long".to_owned()),
         }
         parts.push((2 * machine, own_locals));
-        parts.push((2 * machine + 1, self.listed(&own_queue)));
+        parts.push((2 * machine + 1, self.queues.listed(own_queue)));
         let out = || format!("a step of machine {machine} leads out of the rows");
         let to = self.covering(next, &parts).ok_or_else(out)?;
         self.graph.iter_mut().for_each(|graph| graph.edge(to, machine, &way.fair, passed));
@@ -415,12 +432,12 @@ impl<'c> Checker<'c> {
 
     /// A letter goes to a machine, whose queue has changed before if that is given.
     fn append(
-        &self,
+        &mut self,
         row: &[u32],
         target: usize,
         letter: &Letter,
         number: Option<u32>,
-        before: Option<&Queue>,
+        before: Option<u32>,
     ) -> Result<Sent, Wrong> {
         let machines = (row.len() - self.program.specs.len()) / 2;
         if target >= machines {
@@ -434,16 +451,15 @@ impl<'c> Checker<'c> {
         if local.halted {
             return Ok(Sent::Lost);
         }
-        let queue = before.map_or_else(|| self.queue(row[2 * target + 1]), Ok)?;
+        let queue = before.unwrap_or(row[2 * target + 1]);
+        let known = self.queues.get(queue).ok_or("there is no such queue")?;
         let precision = &self.certificate.precision[*kind as usize];
-        let letters = &self.certificate.letters;
-        let same = summary::count(precision, queue, &|other| letters[other as usize].event == letter.event);
-        let all = summary::count(precision, queue, &|_| true);
-        let bounds = [
-            (self.program.events[letter.event as usize], same, Error::EventBound),
-            (own.bound, all, Error::MachineBound),
-        ];
-        for (bound, (least, exact), error) in bounds {
+        let bounds =
+            [(self.program.events[letter.event as usize], Error::EventBound), (own.bound, Error::MachineBound)];
+        for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
+            let event = |other: u32| self.certificate.letters[other as usize].event;
+            let counted = |other: u32| error == Error::MachineBound || event(other) == letter.event;
+            let (least, exact) = summary::count(precision, known, &counted);
             match bound {
                 Some(Bound::Assume(most)) if least >= most as usize => return Ok(Sent::Ends),
                 Some(Bound::Assert(most)) if least >= most as usize => return self.fails(error).map(|()| Sent::Ends),
@@ -453,7 +469,8 @@ impl<'c> Checker<'c> {
             }
         }
         let number = number.ok_or("a letter that is sent is not listed once")?;
-        Ok(Sent::Queue(summary::push(precision, queue, number)))
+        let longer = self.queues.push(*kind, precision, queue, number);
+        Ok(Sent::Queue(longer.ok_or("there is no such queue")?))
     }
 
     /// No machine can move.

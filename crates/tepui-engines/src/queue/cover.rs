@@ -21,9 +21,11 @@ use super::liveness::hot_for_ever;
 use super::slice::Needed;
 use super::spend_on;
 use super::summary::{Order, Precision};
+use super::symmetry::explorer;
 
 /// What is true of it on every program.
-pub static FACTS: Facts = Facts { explored: "covered with {}", ..Facts::unbounded("cover", &["refinements"]) };
+pub static FACTS: Facts = 
+    Facts { explored: "covered with {}", restarts: true, ..Facts::unbounded("cover", &["refinements"]) };
 
 /// How precise summaries become, one after the other.
 const LADDER: [Precision; 6] = [
@@ -68,11 +70,11 @@ enum Followed {
 impl Cover {
     /// Covers a program until it is known which of some errors happen. With a precision, queues of all machines are known
     /// with it, and never better.
-    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Option<Precision>) -> Self {
+    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Option<Precision>, symmetry: bool) -> Self {
         let kinds = program.kinds.len();
         let first = precision.unwrap_or(LADDER[0]);
         Self {
-            explorer: Some(Explorer::new(Arc::clone(&program), vec![first; kinds], usize::MAX)),
+            explorer: Some(explorer(&program, &errors, vec![first; kinds], usize::MAX, symmetry)),
             levels: precision.is_none().then(|| vec![0; kinds]),
             program,
             errors,
@@ -210,30 +212,24 @@ impl Engine for Cover {
             self.explorer = Some(explorer);
             return Err(Stop::GaveUp(why));
         }
-        loop {
-            let ended = self.search(&mut explorer, budget);
-            match ended {
-                Ok(true) => {
-                    self.closed = true;
-                    let mut round = self.round(&explorer);
-                    round.test_due = self.open.is_empty();
-                    self.explorer = Some(explorer);
-                    return Ok(round);
-                }
-                Ok(false) => {
-                    self.steps_before += explorer.steps();
-                    self.refinements += 1;
-                    self.open.clear();
-                    let ladder = self.levels.iter().flatten().map(|level| LADDER[*level]).collect();
-                    explorer = explorer.again(ladder);
-                }
-                Err(stop) => {
-                    let round = Round { stopped: Some(stop), ..self.round(&explorer) };
-                    self.explorer = Some(explorer);
-                    return Ok(round);
-                }
+        let ended = self.search(&mut explorer, budget);
+        let mut round = self.round(&explorer);
+        match ended {
+            Ok(true) => {
+                self.closed = true;
+                round.test_due = self.open.is_empty();
             }
+            Ok(false) => {
+                self.steps_before += explorer.steps();
+                self.refinements += 1;
+                self.open.clear();
+                let ladder = self.levels.iter().flatten().map(|level| LADDER[*level]).collect();
+                explorer = explorer.again(ladder);
+            }
+            Err(stop) => round.stopped = Some(stop),
         }
+        self.explorer = Some(explorer);
+        Ok(round)
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {

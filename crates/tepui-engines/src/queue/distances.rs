@@ -68,7 +68,7 @@ fn uses(instruction: &Instruction, counters: &Variables, found: &mut Variables) 
             }
         }
         Instruction::Insert(_, one, two) | Instruction::Announce(one, two) | Instruction::Raise(one, two) => {
-            [one, two].into_iter().for_each(reads)
+            [one, two].into_iter().for_each(reads);
         }
         Instruction::Add(_, one)
         | Instruction::Remove(_, one)

@@ -4,7 +4,7 @@ use tepui_cert::queue::{self as cert, Certificate, Trace};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::{Machine, State};
 
-use super::explorer::{Explorer, Step};
+use super::explorer::Explorer;
 use super::liveness::Circle;
 use super::summary::{Order, Precision, Queue};
 
@@ -16,6 +16,7 @@ impl Explorer {
         Certificate {
             program: tables.program().digest(),
             properties: properties.iter().map(|error| error.name().to_owned()).collect(),
+            symmetric: self.is_up_to_symmetry(),
             precision: self.precisions().iter().map(precision).collect(),
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),
@@ -31,7 +32,8 @@ impl Explorer {
 
     /// The same, and what is taken in each step.
     pub(super) fn trace_with_letters(&mut self, error: Error) -> Option<(Trace, Vec<Option<u32>>)> {
-        let steps = self.way_to(error)?;
+        let row = *self.errors().get(&error)?;
+        let steps = self.way_to(row, Some(error));
         let letters = steps.iter().map(|step| step.letter).collect();
         let steps = steps.into_iter();
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
@@ -41,7 +43,7 @@ impl Explorer {
 
     /// The steps to a circle, and around it once.
     pub(super) fn circle(&mut self, circle: Circle) -> Trace {
-        let before = self.way_to_row(circle.start, None);
+        let before = self.way_to(circle.start, None);
         let state = self.state(circle.start);
         let (program, property) = (self.tables().program().digest(), Error::HotForEver.name().to_owned());
         let after = before.len();
@@ -61,21 +63,6 @@ impl Explorer {
         };
         let specs = specs.iter().map(|spec| self.tables().local_of(*spec).1.clone()).collect();
         State { machines: machines.chunks(2).map(machine).collect(), specs }
-    }
-
-    fn way_to(&mut self, error: Error) -> Option<Vec<Step>> {
-        let (at, last) = self.errors().get(&error)?.clone();
-        Some(self.way_to_row(at, last))
-    }
-
-    fn way_to_row(&mut self, mut at: u32, last: Option<Step>) -> Vec<Step> {
-        let mut steps: Vec<_> = last.into_iter().collect();
-        while let Some(before) = self.step_to(at) {
-            at = before.from;
-            steps.push(before);
-        }
-        steps.reverse();
-        steps
     }
 }
 

@@ -16,6 +16,7 @@ use tepui_model::queue::{Bound, Program, Temperature, Value};
 
 use super::rows::Rows;
 use super::summary::{Precision, Queue};
+use super::symmetry::Symmetry;
 use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
 
@@ -59,10 +60,12 @@ pub struct Explorer {
     done: usize,
     /// Rows from which something was refused, with the machine.
     refused: Vec<(u32, u32)>,
-    /// For each sort of error the first step to it; none, if it is in the row itself.
-    errors: BTreeMap<Error, (u32, Option<Step>)>,
+    /// For each sort of error the row from which it was found first.
+    errors: BTreeMap<Error, u32>,
     unknown: Option<Cannot>,
     steps: u64,
+    /// If of rows in which machines have changed places one is kept.
+    symmetry: Option<Symmetry>,
 }
 
 /// What comes of a way.
@@ -98,7 +101,27 @@ impl Explorer {
     /// The same from the start, with another precision. What machines do is not worked out again.
     #[must_use]
     pub fn again(self, precision: Vec<Precision>) -> Self {
-        Self::with(self.tables, precision, self.longest)
+        let fresh = self.symmetry.map(|_| Symmetry::default());
+        Self { symmetry: fresh, ..Self::with(self.tables, precision, self.longest) }
+    }
+
+    /// The same, but of rows in which machines of a kind have changed places one is kept, if nobody can tell them apart.
+    #[must_use]
+    pub fn up_to_symmetry(self) -> Self {
+        let symmetry = self.tables.program().has_no_numbers().then(Symmetry::default);
+        Self { symmetry, ..self }
+    }
+
+    /// Whether rows stand for those in which machines have changed places.
+    pub fn is_up_to_symmetry(&self) -> bool {
+        self.symmetry.is_some()
+    }
+
+    /// Replaces the row that was put together by the one that is kept.
+    fn reduce(&mut self) {
+        if let Some(symmetry) = &mut self.symmetry {
+            symmetry.reduce(&mut self.tables, &mut self.queues, &mut self.next);
+        }
     }
 
     fn with(tables: Tables, precision: Vec<Precision>, longest: usize) -> Self {
@@ -118,6 +141,7 @@ impl Explorer {
             errors: BTreeMap::new(),
             unknown: None,
             steps: 0,
+            symmetry: None,
         };
         explorer.begin();
         explorer
@@ -133,7 +157,7 @@ impl Explorer {
                 Ok(local) => row.push(local),
                 Err(error) => {
                     self.unknown = error.is_none().then_some(Cannot::Forgotten);
-                    error.into_iter().for_each(|error| _ = self.errors.insert(error, (0, None)));
+                    error.into_iter().for_each(|error| _ = self.errors.insert(error, 0));
                     return;
                 }
             }
@@ -233,17 +257,15 @@ impl Explorer {
         let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
         for way in ways.iter() {
             self.steps += 1;
-            let step = || Step { from: number, machine: machine as u32, letter, choices: way.choices.clone() };
             match self.next(row, machine, queue, way) {
                 Next::Row(doubt) => {
-                    doubt.into_iter().for_each(|error| {
-                        self.errors.entry(error).or_insert_with(|| (number, Some(step())));
-                    });
+                    doubt.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
+                    self.reduce();
                     if self.rows.intern(&self.next).1 {
                         self.before.push(number);
                     }
                 }
-                Next::Error(error) => _ = self.errors.entry(error).or_insert_with(|| (number, Some(step()))),
+                Next::Error(error) => _ = self.errors.entry(error).or_insert(number),
                 Next::Refused => {
                     if self.refused.last() != Some(&(number, machine as u32)) {
                         self.refused.push((number, machine as u32));
@@ -329,9 +351,6 @@ impl Explorer {
             return Next::Row(None);
         }
         let (known, precision) = (&self.queues[queue], self.precision[kind]);
-        if known.prefix.len() >= self.longest {
-            return Next::Refused;
-        }
         let bounds =
             [(program.events[event as usize], Error::EventBound), (program.kinds[kind].bound, Error::MachineBound)];
         let mut doubt = None;
@@ -345,6 +364,9 @@ impl Explorer {
                 Some(Bound::Assert(_)) if !exact => doubt = doubt.or(Some(error)),
                 _ => {}
             }
+        }
+        if known.prefix.len() >= self.longest {
+            return Next::Refused;
         }
         let key = (kind as u32, queue, letter);
         self.next[2 * target + 1] = match self.longer.get(&key) {
@@ -369,19 +391,60 @@ impl Explorer {
             (false, true) => Error::HotAtEnd,
             _ => return,
         };
-        self.errors.entry(error).or_insert((number, None));
+        self.errors.entry(error).or_insert(number);
     }
 
-    /// The step that led to a row first. It is not stored, but looked for again.
-    pub(super) fn step_to(&mut self, row: u32) -> Option<Step> {
-        let from = *self.before.get(row as usize).filter(|_| row > 0)?;
-        let mut found = None;
-        self.steps_from(from, &mut |step, led| {
-            if led.to == row && found.is_none() {
-                found = Some(step());
+    /// The steps to a row, and to an error from there. They are not stored, but looked for again; machines may have changed
+    /// places on the way.
+    pub(super) fn way_to(&mut self, row: u32, error: Option<Error>) -> Vec<Step> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let before = |row: &u32| self.before.get(*row as usize).copied().filter(|_| *row > 0);
+        let mut rows: Vec<_> = std::iter::successors(Some(row), before).collect();
+        rows.reverse();
+        let mut real = self.rows.get(0);
+        let mut steps = Vec::new();
+        for (number, at) in rows.iter().enumerate() {
+            let found = match rows.get(number + 1) {
+                Some(&to) => self.step_that(&real, &|own, next| {
+                    matches!(next, Next::Row(_)) && {
+                        own.reduce();
+                        own.rows.find(&own.next) == Some(to)
+                    }
+                }),
+                None => self.step_that(&real, &|_, next| match next {
+                    Next::Row(doubt) => error.is_some() && *doubt == error,
+                    Next::Error(found) => Some(*found) == error,
+                    _ => false,
+                }),
+            };
+            if let Some((step, next)) = found {
+                steps.push(Step { from: *at, ..step });
+                real = next;
             }
-        });
-        found
+        }
+        steps
+    }
+
+    /// A step from a row that is wanted, and where it leads.
+    fn step_that(&mut self, row: &[u32], wanted: &dyn Fn(&mut Self, &Next) -> bool) -> Option<(Step, Vec<u32>)> {
+        for machine in 0..self.machines(row) {
+            let mut found = Vec::new();
+            self.takes(row, machine, &mut found);
+            for (letter, queue) in found {
+                let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
+                for way in ways.iter() {
+                    let next = self.next(row, machine, queue, way);
+                    let led = self.next.clone();
+                    if wanted(self, &next) {
+                        let (machine, choices) = (machine as u32, way.choices.clone());
+                        return Some((Step { from: 0, machine, letter, choices }, led));
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which
@@ -397,6 +460,7 @@ impl Explorer {
                 for way in ways.iter() {
                     let step = || Step { from, machine: machine as u32, letter, choices: way.choices.clone() };
                     if matches!(self.next(&before, machine, queue, way), Next::Row(_)) {
+                        self.reduce();
                         let found = self.rows.find(&self.next).into_iter();
                         found.for_each(|to| each(&step, &Led { way, to, passed: &self.passed }));
                     }
@@ -437,8 +501,8 @@ impl Explorer {
         !self.refused.is_empty()
     }
 
-    /// The errors that were found.
-    pub fn errors(&self) -> &BTreeMap<Error, (u32, Option<Step>)> {
+    /// The errors that were found, each with the row from which it was found first.
+    pub fn errors(&self) -> &BTreeMap<Error, u32> {
         &self.errors
     }
 
@@ -470,6 +534,13 @@ impl Explorer {
     /// The queue with a number.
     pub fn queue(&self, number: u32) -> &Queue {
         &self.queues[number]
+    }
+
+    /// The row that is kept for another one, whose queues have numbers of their own.
+    pub(super) fn kept(&mut self, symmetry: &mut Symmetry, queues: &mut Interner<Queue>, row: &mut Vec<u32>) {
+        if self.symmetry.is_some() {
+            symmetry.reduce(&mut self.tables, queues, row);
+        }
     }
 
     /// The tables.

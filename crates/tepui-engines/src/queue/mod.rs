@@ -9,6 +9,7 @@ pub mod queues;
 mod rows;
 pub mod slice;
 pub mod summary;
+mod symmetry;
 pub mod tables;
 pub mod walk;
 

@@ -22,6 +22,7 @@ use super::liveness::hot_for_ever;
 use super::rows::Rows;
 use super::spend_on;
 use super::summary::{Precision, Queue};
+use super::symmetry::{Symmetry, explorer};
 use crate::interner::Interner;
 
 /// What is true of it on every program.
@@ -55,10 +56,11 @@ struct Views {
     rows: Rows,
     /// How many states have been viewed.
     done: usize,
+    symmetry: Symmetry,
 }
 
 impl Views {
-    fn extend(&mut self, explorer: &Explorer, budget: &mut Budget) -> Result<(), Stop> {
+    fn extend(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<(), Stop> {
         let specs = explorer.tables().program().specs.len();
         while self.done < explorer.len() {
             budget.pass(1)?;
@@ -67,6 +69,7 @@ impl Views {
             for queue in view[..machines].iter_mut().skip(1).step_by(2) {
                 *queue = self.summary(explorer, *queue);
             }
+            explorer.kept(&mut self.symmetry, &mut self.queues, &mut view);
             self.rows.intern(&view);
             self.done += 1;
         }
@@ -81,7 +84,7 @@ impl Views {
 
 impl Queues {
     /// Explores a program with queues of 1, 2, 3 events and so on, and sees them with a precision.
-    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Precision) -> Self {
+    pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Precision, symmetry: bool) -> Self {
         let exact = vec![Precision::EXACT; program.kinds.len()];
         let views = Views {
             precision,
@@ -89,9 +92,10 @@ impl Queues {
             summaries: FxHashMap::default(),
             rows: Rows::default(),
             done: 0,
+            symmetry: Symmetry::default(),
         };
         Self {
-            explorer: Explorer::new(Arc::clone(&program), exact, 0),
+            explorer: explorer(&program, &errors, exact, 0, symmetry),
             program,
             errors,
             views,
@@ -104,6 +108,16 @@ impl Queues {
         }
     }
 
+    /// How many views there are. If these are all states, each is its own view.
+    fn viewed(&self) -> usize {
+        if self.explorer.has_refused() { self.views.rows.len() } else { self.explorer.len() }
+    }
+
+    /// Looks at the views of new states. If these are all states, nobody asks for views.
+    fn view(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if self.explorer.has_refused() { self.views.extend(&mut self.explorer, budget) } else { Ok(()) }
+    }
+
     fn round(&mut self) -> Round {
         let bound = self.bound;
         for error in self.explorer.errors().keys() {
@@ -112,7 +126,7 @@ impl Queues {
         let violated = (0..).zip(&self.errors).filter(|(_, error)| self.found.contains_key(error));
         Round {
             states: self.explorer.len() as u64,
-            views: self.views.rows.len() as u64,
+            views: self.viewed() as u64,
             steps: self.explorer.steps(),
             state_bytes: (self.explorer.bytes() + self.views.rows.bytes()) as u64,
             violated: violated.map(|(number, _)| number).collect(),
@@ -135,9 +149,10 @@ impl Queues {
     /// Whether the views are closed: the least closed set of rows has no more.
     fn closed(&mut self, budget: &mut Budget) -> Result<Option<&Explorer>, Stop> {
         let (program, precision, views) = (Arc::clone(&self.program), self.views.precision, self.views.rows.len());
-        let kinds = program.kinds.len();
-        let test = self.test.get_or_insert_with(|| Explorer::new(program, vec![precision; kinds], usize::MAX));
-        let errors = &self.errors;
+        let (errors, precision) = (&self.errors, vec![precision; program.kinds.len()]);
+        let symmetry = self.explorer.is_up_to_symmetry();
+        let test =
+            self.test.get_or_insert_with(|| explorer(&program, errors, precision, usize::MAX, symmetry));
         let fails = |own: &Explorer| own.len() > views || own.errors().keys().any(|error| errors.contains(error));
         let done = spend_on(test, budget, |test, stop| test.run(&mut |own| fails(own) || stop(own)))?;
         let mut closed = done && test.len() == views && !fails(test);
@@ -166,9 +181,9 @@ impl Engine for Queues {
         let longest = self.bound as usize;
         let before = self.explorer.len();
         let ran = spend_on(&mut self.explorer, budget, |explorer, stop| explorer.raise(longest, stop));
-        let viewed = ran.and_then(|_| self.views.extend(&self.explorer, budget));
+        let viewed = ran.and_then(|_| self.view(budget));
         let viewed = viewed.and_then(|()| self.look_for_circles(budget));
-        budget.progress(self.bound, self.explorer.len() as u64, self.views.rows.len() as u64);
+        budget.progress(self.bound, self.explorer.len() as u64, self.viewed() as u64);
         let mut round = self.round();
         if let Err(stop) = viewed {
             self.complete = false;
@@ -185,7 +200,8 @@ impl Engine for Queues {
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let claims = self.claims();
         if !self.explorer.has_refused() {
-            let states = count(self.explorer.len() as u64, "state");
+            let symmetric = if self.explorer.is_up_to_symmetry() { " up to symmetry" } else { "" };
+            let states = count(self.explorer.len() as u64, "state") + symmetric;
             let because = match self.bound {
                 1 => format!("no queue ever has more than 1 event: {states} are all there are"),
                 bound => format!("no queue ever has more than {bound} events: {states} are all there are"),

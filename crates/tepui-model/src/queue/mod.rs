@@ -6,6 +6,7 @@
 
 mod digest;
 pub mod evaluate;
+pub mod rename;
 pub mod run;
 pub mod state;
 mod value;

@@ -63,7 +63,16 @@ pub(crate) static ENTRY: Entry = Entry {
     ],
     engines: &[&SIDE_BY_SIDE, &COVERING, &RAISING, &WALKING],
     bounded: &QUEUES,
-    flags: &["--dialect", "--test-case", "--send", "--ignore-bounds", "--all-instances", "--attach-specs", "--svg"],
+    flags: &[
+        "--dialect",
+        "--test-case",
+        "--send",
+        "--ignore-bounds",
+        "--all-instances",
+        "--attach-specs",
+        "--svg",
+        "--no-symmetry",
+    ],
     instead: &[
         ("--target", "assertions and specs say what must not happen"),
         ("--deadlock", "deadlocks are looked for in any case"),
@@ -227,8 +236,9 @@ impl Tested {
     fn members(&self, options: &Options, query: &Query) -> Vec<Member> {
         let (program, errors) = (|| Arc::clone(&self.program), || self.asked.clone());
         let precision = options.queue_precision;
-        let cover = || Cover::new(program(), errors(), precision);
-        let queues = || Queues::new(program(), errors(), precision.unwrap_or(QueuePrecision::ENDS));
+        let symmetry = options.symmetry;
+        let cover = || Cover::new(program(), errors(), precision, symmetry);
+        let queues = || Queues::new(program(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
         let walk = || Walk::new(program(), errors(), options.walking);
         let limit = || query.bound_limit.clone();
         let only = |engine: &'static Facts| *options.engine == *engine;

@@ -1,0 +1,361 @@
+//! Machines of a kind may change places: of all rows that differ only in that, one is kept.
+//!
+//! Nobody can tell machines apart by their numbers ([`Program::has_no_numbers`]), so rows that differ by a renaming lead to
+//! rows that do. The one that is kept has its machines in the order of what they are without any references, and among those
+//! that are alike the least of all.
+//!
+//! A machine that keeps references in some order pins the others down: a driver with its clients in a tuple. If it never
+//! takes an event, it may still be that the order makes no difference to what it does. Such states of machines are told
+//! apart by what they do only: they are *merged*.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::rename::Renaming;
+use tepui_model::queue::run::{Letter, Local};
+
+use super::explorer::Explorer;
+use super::summary::{Precision, Queue};
+use super::tables::{Ends, Tables};
+use crate::interner::Interner;
+
+/// A search up to symmetry, if that is wanted and helps. Who has waited for how long is forgotten when machines change
+/// places, so it does not help to find out whether a spec is hot for ever.
+pub(super) fn explorer(
+    program: &Arc<Program>,
+    errors: &[Error],
+    precision: Vec<Precision>,
+    longest: usize,
+    wanted: bool,
+) -> Explorer {
+    let explorer = Explorer::new(Arc::clone(program), precision, longest);
+    if wanted && !errors.contains(&Error::HotForEver) { explorer.up_to_symmetry() } else { explorer }
+}
+
+/// The most renamings that are tried for one row. The checker has the same limit.
+const MOST_RENAMINGS: usize = 120;
+
+/// The most states of a machine that are looked at to tell two of them apart.
+const MOST_MERGED: usize = 200;
+
+/// Not worked out yet.
+const OPEN: u32 = u32::MAX;
+
+/// What is known of renamings.
+#[derive(Default)]
+pub(super) struct Symmetry {
+    renamings: Interner<Box<[u32]>>,
+    /// For each renaming the states of machines and the queues with the new numbers.
+    locals: Vec<Vec<u32>>,
+    queues: Vec<Vec<u32>>,
+    letters: FxHashMap<(u32, u32), u32>,
+    /// States of machines and queues without any references.
+    local_shapes: Shapes<(u32, Local)>,
+    letter_shapes: Shapes<Letter>,
+    queue_shapes: Shapes<QueueShape>,
+    /// What a machine in a place is merged with, if it never takes anything.
+    merged: Vec<Vec<u32>>,
+    /// For each place and shape those that are told apart.
+    apart: FxHashMap<(u32, u32), Vec<u32>>,
+    work: Work,
+}
+
+/// What is put together for a row.
+#[derive(Default)]
+struct Work {
+    /// Machines in the order of their kinds: the places that there are.
+    places: Vec<(u32, u32)>,
+    /// The same in the order of their keys.
+    sorted: Vec<(Key, u32)>,
+    /// For each machine its new place.
+    to: Vec<u32>,
+    next: Vec<u32>,
+    best: Vec<u32>,
+}
+
+/// The letters at the head, the marks, and the letters that are counted.
+type QueueShape = (Vec<u32>, Vec<(u32, bool)>, Vec<(u32, u8)>);
+
+/// Numbers of things without references.
+struct Shapes<T> {
+    shapes: Interner<T>,
+    of: Vec<u32>,
+}
+
+impl<T> Default for Shapes<T> {
+    fn default() -> Self {
+        Self { shapes: Interner::default(), of: Vec::new() }
+    }
+}
+
+fn slot(list: &mut Vec<u32>, number: u32) -> &mut u32 {
+    if list.len() <= number as usize {
+        list.resize(number as usize + 1, OPEN);
+    }
+    &mut list[number as usize]
+}
+
+/// What is one machine's in a row: its kind, its shape, and that of its queue.
+type Key = (u32, u32, u32);
+
+impl Symmetry {
+    /// Replaces a row by the one that is kept.
+    pub(super) fn reduce(&mut self, tables: &mut Tables, queues: &mut Interner<Queue>, row: &mut Vec<u32>) {
+        let machines = (row.len() - tables.program().specs.len()) / 2;
+        let mut work = std::mem::take(&mut self.work);
+        work.places.clear();
+        work.places.extend((0..machines).map(|machine| (tables.local_of(row[2 * machine]).0, machine as u32)));
+        work.places.sort_unstable();
+        if work.places.windows(2).any(|two| two[0].0 == two[1].0) {
+            work.sorted.clear();
+            for &(kind, machine) in &work.places {
+                let (local, queue) = (row[2 * machine as usize], row[2 * machine as usize + 1]);
+                let key = (kind, self.local_shape(tables, local), self.queue_shape(tables, queues, queue));
+                work.sorted.push((key, machine));
+            }
+            work.sorted.sort_unstable();
+            work.best.clear();
+            self.permute(tables, queues, row, &mut work, 0);
+            if !work.best.is_empty() {
+                row.clone_from(&work.best);
+            }
+        }
+        self.work = work;
+    }
+
+    /// Tries all orders of machines with the same key, from a place on. Too many are not tried at all.
+    fn permute(
+        &mut self,
+        tables: &mut Tables,
+        queues: &mut Interner<Queue>,
+        row: &[u32],
+        work: &mut Work,
+        from: usize,
+    ) {
+        if from == 0 && orders(&work.sorted) > MOST_RENAMINGS {
+            return;
+        }
+        let end = from + work.sorted[from..].iter().take_while(|(key, _)| *key == work.sorted[from].0).count();
+        if end <= from + 1 {
+            let next = work.sorted[from..].windows(2).position(|two| two[0].0 == two[1].0);
+            return match next {
+                Some(next) => self.permute(tables, queues, row, work, from + next),
+                None => self.rename(tables, queues, row, work),
+            };
+        }
+        for other in from..end {
+            work.sorted.swap(from, other);
+            self.permute(tables, queues, row, work, from + 1);
+            work.sorted.swap(from, other);
+        }
+    }
+
+    /// Tries one order.
+    fn rename(&mut self, tables: &mut Tables, queues: &mut Interner<Queue>, row: &[u32], work: &mut Work) {
+        let Work { places, sorted, to, next, best } = work;
+        to.clear();
+        to.resize(sorted.len(), 0);
+        for ((_, machine), (_, place)) in sorted.iter().zip(&*places) {
+            to[*machine as usize] = *place;
+        }
+        let renaming = self.renamings.get(to.as_slice()).unwrap_or_else(|| self.renamings.intern(to.as_slice().into()));
+        next.clear();
+        next.extend_from_slice(row);
+        for (machine, &place) in to.iter().enumerate() {
+            let local = self.local(tables, row[2 * machine], to, renaming);
+            next[2 * place as usize] = self.merge(tables, place, local);
+            next[2 * place as usize + 1] = self.queue(tables, queues, row[2 * machine + 1], to, renaming);
+        }
+        for spec in 2 * to.len()..row.len() {
+            next[spec] = self.local(tables, row[spec], to, renaming);
+        }
+        if best.is_empty() || *next < *best {
+            std::mem::swap(next, best);
+        }
+    }
+
+    fn local(&mut self, tables: &mut Tables, local: u32, to: &[u32], renaming: u32) -> u32 {
+        if self.locals.len() <= renaming as usize {
+            self.locals.resize_with(renaming as usize + 1, Vec::new);
+        }
+        let known = slot(&mut self.locals[renaming as usize], local);
+        if *known == OPEN {
+            let (kind, own) = tables.local_of(local);
+            let (kind, own) = (*kind, renaming_of(tables, to).local(own));
+            *known = tables.local(kind, own);
+        }
+        *known
+    }
+
+    fn letter(&mut self, tables: &mut Tables, letter: u32, to: &[u32], renaming: u32) -> u32 {
+        *self.letters.entry((renaming, letter)).or_insert_with(|| {
+            let renamed = renaming_of(tables, to).letter(tables.letter_of(letter));
+            tables.letter(&renamed)
+        })
+    }
+
+    fn queue(
+        &mut self,
+        tables: &mut Tables,
+        queues: &mut Interner<Queue>,
+        queue: u32,
+        to: &[u32],
+        renaming: u32,
+    ) -> u32 {
+        if self.queues.len() <= renaming as usize {
+            self.queues.resize_with(renaming as usize + 1, Vec::new);
+        }
+        let known = *slot(&mut self.queues[renaming as usize], queue);
+        if known != OPEN {
+            return known;
+        }
+        let own = queues[queue].clone();
+        let renamed = queues.intern(mapped(&own, &mut |letter| self.letter(tables, letter, to, renaming)));
+        *slot(&mut self.queues[renaming as usize], queue) = renamed;
+        renamed
+    }
+
+    fn local_shape(&mut self, tables: &Tables, local: u32) -> u32 {
+        let Shapes { shapes, of } = &mut self.local_shapes;
+        let known = slot(of, local);
+        if *known == OPEN {
+            let (kind, own) = tables.local_of(local);
+            *known = shapes.intern((*kind, without_references(tables).local(own)));
+        }
+        *known
+    }
+
+    fn letter_shape(&mut self, tables: &Tables, letter: u32) -> u32 {
+        let Shapes { shapes, of } = &mut self.letter_shapes;
+        let known = slot(of, letter);
+        if *known == OPEN {
+            *known = shapes.intern(without_references(tables).letter(tables.letter_of(letter)));
+        }
+        *known
+    }
+
+    fn queue_shape(&mut self, tables: &Tables, queues: &Interner<Queue>, queue: u32) -> u32 {
+        let known = *slot(&mut self.queue_shapes.of, queue);
+        if known != OPEN {
+            return known;
+        }
+        let own = &queues[queue];
+        let prefix = own.prefix.iter().map(|letter| self.letter_shape(tables, *letter)).collect();
+        let marks = own.marks.iter().map(|(letter, last)| (self.letter_shape(tables, *letter), *last)).collect();
+        let counts = own.counts.iter().map(|(letter, count)| (self.letter_shape(tables, *letter), *count));
+        let mut counts: Vec<_> = counts.collect();
+        counts.sort_unstable();
+        let shape = self.queue_shapes.shapes.intern((prefix, marks, counts));
+        *slot(&mut self.queue_shapes.of, queue) = shape;
+        shape
+    }
+
+    /// The state that a machine in a place is merged with.
+    fn merge(&mut self, tables: &mut Tables, place: u32, local: u32) -> u32 {
+        let rest = tables.rest(local);
+        if rest.takes || rest.halted {
+            return local;
+        }
+        if self.merged.len() <= place as usize {
+            self.merged.resize_with(place as usize + 1, Vec::new);
+        }
+        let known = *slot(&mut self.merged[place as usize], local);
+        if known != OPEN {
+            return known;
+        }
+        let shape = self.local_shape(tables, local);
+        let apart = self.apart.entry((place, shape)).or_default().clone();
+        let same = apart.iter().copied().find(|&other| other == local || acts_like(tables, place, local, other));
+        if same.is_none() {
+            self.apart.entry((place, shape)).or_default().push(local);
+        }
+        let same = same.unwrap_or(local);
+        *slot(&mut self.merged[place as usize], local) = same;
+        same
+    }
+}
+
+fn renaming_of<'r>(tables: &Tables, to: &'r [u32]) -> Renaming<'r> {
+    Renaming { to, insertion_order: tables.program().rules.insertion_order }
+}
+
+/// All machines get the same number.
+fn without_references(tables: &Tables) -> Renaming<'static> {
+    renaming_of(tables, &[u32::MAX; 256])
+}
+
+/// A queue with other letters.
+fn mapped(queue: &Queue, letter: &mut dyn FnMut(u32) -> u32) -> Queue {
+    Queue {
+        prefix: queue.prefix.iter().map(|own| letter(*own)).collect(),
+        marks: queue.marks.iter().map(|(own, last)| (letter(*own), *last)).collect(),
+        counts: queue.counts.iter().map(|(own, count)| (letter(*own), *count)).collect(),
+    }
+}
+
+/// How many orders there are of machines with the same key.
+fn orders(sorted: &[(Key, u32)]) -> usize {
+    let ties = sorted.chunk_by(|one, two| one.0 == two.0).flat_map(|tie| 1..=tie.len());
+    ties.fold(1, |all: usize, next| all.saturating_mul(next))
+}
+
+/// Whether a machine that never takes anything does the same in two states, whatever is chosen.
+fn acts_like(tables: &mut Tables, place: u32, one: u32, two: u32) -> bool {
+    let Some(states) = busy_states(tables, place, &[one, two]) else { return false };
+    // All are alike until something tells them apart.
+    let mut classes: FxHashMap<u32, u32> = states.iter().map(|&local| (local, 0)).collect();
+    loop {
+        let mut signatures = Interner::default();
+        let mut next = FxHashMap::default();
+        for &local in &states {
+            let ways = tables.ways(place, local, None);
+            let mut does: Vec<_> = ways
+                .iter()
+                .map(|way| {
+                    let effect = match &way.effect {
+                        Ends::Sends(target, letter) => (0, *target, *letter),
+                        Ends::Fails(error) => (1, *error as u32, 0),
+                        Ends::Pruned => (2, 0, 0),
+                        _ => (3, 0, 0),
+                    };
+                    (effect, way.told.clone(), classes.get(&way.local).filter(|_| effect.0 % 3 == 0).copied())
+                })
+                .collect();
+            does.sort_unstable();
+            does.dedup();
+            next.insert(local, signatures.intern((classes[&local], does)));
+        }
+        let before = classes.values().max().copied();
+        let after = next.values().max().copied();
+        classes = next;
+        if before == after {
+            return classes[&one] == classes[&two];
+        }
+    }
+}
+
+/// The states of a machine that can come after some, if it never takes, creates or ends anything there.
+fn busy_states(tables: &mut Tables, place: u32, from: &[u32]) -> Option<Vec<u32>> {
+    let mut found = from.to_vec();
+    let mut at = 0;
+    while at < found.len() {
+        let rest = tables.rest(found[at]);
+        if rest.takes || rest.halted || found.len() > MOST_MERGED {
+            return None;
+        }
+        for way in tables.ways(place, found[at], None).iter() {
+            match way.effect {
+                Ends::Sends(..) | Ends::Rests | Ends::Pruned => {}
+                Ends::Fails(_) => continue,
+                Ends::Creates(..) | Ends::Unknown(_) => return None,
+            }
+            if !matches!(way.effect, Ends::Pruned) && !found.contains(&way.local) {
+                found.push(way.local);
+            }
+        }
+        at += 1;
+    }
+    Some(found)
+}

@@ -1,0 +1,130 @@
+//! Other numbers for machines.
+//!
+//! A program can store references, send them and ask whether they are equal, and nothing else. So if machines of a kind
+//! change places, and every reference to them is changed along, a step is still a step: nobody can tell the difference. The
+//! exceptions are texts with references in them, where they decide something, and references that stand in the program.
+
+use std::sync::Arc;
+
+use super::run::{Frame, Letter, Local, Task};
+use super::{Among, Expression, Instruction, Part, Program, Value};
+
+/// For each machine its new number. Machines behind the end keep theirs.
+pub struct Renaming<'r> {
+    /// The numbers.
+    pub to: &'r [u32],
+    /// Whether sets and maps are kept in the order of insertion.
+    pub insertion_order: bool,
+}
+
+impl Renaming<'_> {
+    fn machine(&self, machine: u32) -> u32 {
+        self.to.get(machine as usize).copied().unwrap_or(machine)
+    }
+
+    /// A value with the new numbers.
+    pub fn value(&self, value: &Value) -> Value {
+        let parts = |parts: &[Value]| parts.iter().map(|part| self.value(part)).collect::<Vec<_>>();
+        match value {
+            Value::Machine(machine) => Value::Machine(self.machine(*machine)),
+            Value::Tuple(own) => Value::Tuple(parts(own).into()),
+            Value::Record(names, own) => Value::Record(*names, parts(own).into()),
+            Value::Seq(own) => Value::Seq(parts(own).into()),
+            Value::Set(own) => Value::Set(self.ordered(parts(own))),
+            Value::Map(own) => {
+                Value::Map(self.ordered(own.iter().map(|(key, value)| (self.value(key), self.value(value))).collect()))
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn ordered<T: Ord>(&self, mut parts: Vec<T>) -> Arc<[T]> {
+        if !self.insertion_order {
+            parts.sort();
+        }
+        parts.into()
+    }
+
+    /// A letter with the new numbers.
+    pub fn letter(&self, letter: &Letter) -> Letter {
+        Letter { event: letter.event, payload: self.value(&letter.payload) }
+    }
+
+    /// A state of a machine with the new numbers.
+    pub fn local(&self, local: &Local) -> Local {
+        let values = |values: &[Value]| values.iter().map(|value| self.value(value)).collect();
+        let task = |task: &Task| match task {
+            Task::Entry(payload) => Task::Entry(self.value(payload)),
+            Task::Run(function, payload) => Task::Run(*function, self.value(payload)),
+            Task::Handle(letter) => Task::Handle(self.letter(letter)),
+            Task::Exit | Task::Leave | Task::Enter(_) | Task::Below => task.clone(),
+        };
+        Local {
+            states: local.states.clone(),
+            frames: local.frames.iter().map(|frame| Frame { slots: values(&frame.slots), ..frame.clone() }).collect(),
+            agenda: local.agenda.iter().map(task).collect(),
+            variables: values(&local.variables),
+            pending: local.pending.as_ref().map(|(to, letter)| (self.machine(*to), self.letter(letter))),
+            halted: local.halted,
+        }
+    }
+}
+
+impl Program {
+    /// Whether nobody can tell machines apart by their numbers.
+    pub fn has_no_numbers(&self) -> bool {
+        let variables = self.kinds.iter().flat_map(|kind| &kind.variables);
+        let code = self.functions.iter().flat_map(|function| &function.code);
+        variables.into_iter().all(has_no_machine) && code.into_iter().all(is_without_numbers)
+    }
+}
+
+fn has_no_machine(value: &Value) -> bool {
+    match value {
+        Value::Machine(_) => false,
+        Value::Tuple(parts) | Value::Record(_, parts) | Value::Seq(parts) | Value::Set(parts) => {
+            parts.iter().all(has_no_machine)
+        }
+        Value::Map(entries) => entries.iter().all(|(key, value)| has_no_machine(key) && has_no_machine(value)),
+        _ => true,
+    }
+}
+
+fn is_without_numbers(instruction: &Instruction) -> bool {
+    let place = |path: &[Part]| path.iter().all(|part| if let Part::At(key) = part { fits(key) } else { true });
+    match instruction {
+        Instruction::Set(to, one) | Instruction::Add(to, one) | Instruction::Remove(to, one) => {
+            place(&to.path) && fits(one)
+        }
+        Instruction::Insert(to, one, two) => place(&to.path) && fits(one) && fits(two),
+        Instruction::Announce(one, two) | Instruction::Raise(one, two) => fits(one) && fits(two),
+        Instruction::Unless(one, _)
+        | Instruction::Return(Some(one))
+        | Instruction::Choose(Among::Of(one), _)
+        | Instruction::New(_, one, _)
+        | Instruction::Goto(_, one)
+        | Instruction::Assert(one, _)
+        | Instruction::Assume(one) => fits(one),
+        Instruction::Call(_, arguments, _) => arguments.iter().all(fits),
+        Instruction::Send(target, event, payload) => fits(target) && fits(event) && fits(payload),
+        Instruction::Choose(Among::These(values), _) => values.iter().all(has_no_machine),
+        Instruction::Print(_)
+        | Instruction::Return(None)
+        | Instruction::Choose(..)
+        | Instruction::Jump(_)
+        | Instruction::Pop
+        | Instruction::Receive(..) => true,
+    }
+}
+
+/// Whether an expression has no reference in it, and no text with values.
+fn fits(expression: &Expression) -> bool {
+    match expression {
+        Expression::Value(value) => has_no_machine(value),
+        Expression::Read(_) | Expression::This => true,
+        Expression::Item(inner, _) | Expression::Unary(_, inner) | Expression::Cast(inner, _) => fits(inner),
+        Expression::At(left, right) | Expression::Binary(_, left, right) => fits(left) && fits(right),
+        Expression::Tuple(parts) | Expression::Record(_, parts) => parts.iter().all(fits),
+        Expression::Format(..) => false,
+    }
+}
