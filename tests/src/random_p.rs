@@ -11,22 +11,33 @@ const EVENTS: [&str; 4] = ["eA", "eB", "eC", "eD"];
 pub fn program(rng: &mut Rng) -> String {
     let mut text = String::from("event eA; event eB; event eC: int; event eD; event eUnit;\n");
     let machines = rng.usize(2..=3);
-    let _ = writeln!(text, "machine Main {{\n  var peers: seq[machine]; var n: int;");
+    let twins = rng.u8(..3) == 0;
+    let _ = writeln!(text, "machine Main {{\n  {VARIABLES}");
     let _ = writeln!(text, "  start state Init {{ entry {{");
     for number in 1..machines {
-        let _ = writeln!(text, "    peers += (sizeof(peers), new M{number}(this));");
+        let kind = if twins { 1 } else { number };
+        let _ = writeln!(text, "    peers += (sizeof(peers), new M{kind}(this));");
     }
+    let drives = twins && machines == 3 && rng.bool();
+    if drives {
+        text.push_str("    new Driver((one = peers[0], two = peers[1]));\n");
+        text.push_str(["    peers = default(seq[machine]);\n", ""][rng.usize(..2)]);
+    }
+    let machines = if twins { 2 } else { machines };
     let ticks = rng.u8(..3) == 0;
     text.push_str(if ticks { "    new Ticker();\n" } else { "" });
     let _ = writeln!(text, "{}  }}\n{} }}", block(rng, 2), handlers(rng, true));
     let _ = writeln!(text, "{}{}}}", state(rng, "Other"), HELPER);
     for number in 1..machines {
-        let _ = writeln!(text, "machine M{number} {{\n  var peers: seq[machine]; var n: int;");
+        let _ = writeln!(text, "machine M{number} {{\n  {VARIABLES}");
         let _ = writeln!(text, "  start state Init {{ entry (m: machine) {{ peers += (0, m);\n{}  }}", block(rng, 1));
         let _ = writeln!(text, "{} }}\n{}{}}}", handlers(rng, false), state(rng, "Other"), HELPER);
     }
     if ticks {
         text.push_str(&ticker(rng));
+    }
+    if drives {
+        text.push_str(&driver(rng));
     }
     if rng.bool() {
         let _ = writeln!(text, "spec S observes eB, eC {{ var k: int;");
@@ -39,9 +50,22 @@ pub fn program(rng: &mut Rng) -> String {
         let _ = writeln!(text, "  {}state J {{ on eB goto I; ignore eC; }} }}", temperature(rng));
         let mut all: Vec<_> = (1..machines).map(|number| format!("M{number}")).collect();
         all.extend(ticks.then(|| "Ticker".to_owned()));
+        all.extend(drives.then(|| "Driver".to_owned()));
         let _ = writeln!(text, "test t [main=Main]: assert S in {{ Main, {} }};", all.join(", "));
     }
     text
+}
+
+const VARIABLES: &str = "var peers: seq[machine]; var n: int; var up: int; var down: int;";
+
+/// A machine that takes nothing, and may treat two others alike.
+fn driver(rng: &mut Rng) -> String {
+    let (one, two) = (EVENTS[rng.usize(..2)], EVENTS[rng.usize(..2)]);
+    let again = if rng.bool() { "while (i < 2) { i = i + 1; " } else { "{ " };
+    format!(
+        "machine Driver {{ start state Run {{ entry (c: (one: machine, two: machine)) {{ var i: int; {again}\n  \
+         if ($) {{ send c.one, {one}; }} else {{ send c.two, {two}; }} }} }} }} }}\n"
+    )
 }
 
 /// A machine that goes on for ever, and tells specs something now and then.
@@ -95,7 +119,7 @@ fn block(rng: &mut Rng, depth: usize) -> String {
     for _ in 0..rng.usize(0..3) {
         let event = EVENTS[rng.usize(..EVENTS.len())];
         let payload = if event == "eC" { ", n" } else { "" };
-        let line = match rng.u8(..14) {
+        let line = match rng.u8(..17) {
             0..=4 => format!("if (sizeof(peers) > 0) {{ send peers[0], {event}{payload}; }}"),
             5 => format!("if (sizeof(peers) > 0) {{ send choose(peers), {event}{payload}; }}"),
             6 => format!("send this, {event}{payload};"),
@@ -112,6 +136,10 @@ fn block(rng: &mut Rng, depth: usize) -> String {
             11 => "raise eUnit;".to_owned(),
             12 if rng.u8(..4) == 0 => "raise halt;".to_owned(),
             13 => "if (sizeof(peers) > 0) { send peers[0], halt; }".to_owned(),
+            14 => ["up = up + 1;", "down = down + 1;", "up = up + 1; down = down + 1;"][rng.usize(..3)].to_owned(),
+            15 => format!("assert up != down + {};", rng.u8(1..3)),
+            16 => ["if (up == down) { up = up + 1; }", "down = up - 1;", "if (up > 2) { up = 0; }"][rng.usize(..3)]
+                .to_owned(),
             _ => "announce eB;".to_owned(),
         };
         let ends = line.starts_with("raise");

@@ -31,9 +31,12 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
 }
 
-fn search(program: &Program, precision: Precision, longest: usize, most: u64) -> Option<Explorer> {
+fn search(program: &Program, precision: Precision, longest: usize, most: u64, symmetry: bool) -> Option<Explorer> {
     let kinds = program.kinds.len();
     let mut explorer = Explorer::new(Arc::new(program.clone()), vec![precision; kinds], longest);
+    if symmetry {
+        explorer = explorer.up_to_symmetry();
+    }
     explorer.run(&mut |own| own.steps() > most).then_some(explorer)
 }
 
@@ -58,9 +61,9 @@ const ALL: [Error; 18] = [
     Error::HotAtEnd,
 ];
 
-/// What is found by both, with queues up to a length.
-fn bounded(program: &Program, slow: &Explored) -> Result<(), String> {
-    let Some(mut fast) = search(program, Precision::EXACT, LONGEST, u64::MAX) else { return Ok(()) };
+/// What is found by both, with queues up to a length, and how many states there are.
+fn bounded(program: &Program, slow: &Explored, symmetry: bool) -> Result<usize, String> {
+    let Some(mut fast) = search(program, Precision::EXACT, LONGEST, u64::MAX, symmetry) else { return Ok(0) };
     let (found, expected): (Vec<_>, Vec<_>) = (fast.errors().keys().collect(), slow.errors.keys().collect());
     if found != expected || fast.len() > slow.states.max(1) || fast.has_refused() != slow.refused {
         return Err(format!("{found:?} in {} states, expected {expected:?} in {}", fast.len(), slow.states));
@@ -73,18 +76,23 @@ fn bounded(program: &Program, slow: &Explored) -> Result<(), String> {
             return Err(format!("{}: {} steps, {steps} are enough", error.name(), trace.steps.len()));
         }
     }
-    Ok(())
+    Ok(fast.len())
 }
 
 /// What summaries prove holds, and the checker agrees.
-fn proved(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
+fn proved(
+    program: &Program,
+    slow: &Explored,
+    symmetry: bool,
+    counts: &mut BTreeMap<&'static str, usize>,
+) -> Result<(), String> {
     for (name, precision) in [
         ("bag", Precision { prefix: 0, order: Order::Bag, cap: 2 }),
         ("list", Precision { prefix: 0, order: Order::List, cap: 1 }),
         ("ends", Precision::ENDS),
         ("ends with a prefix and counts", Precision { prefix: 1, order: Order::Ends, cap: 3 }),
     ] {
-        let Some(cover) = search(program, precision, usize::MAX, 40_000) else { continue };
+        let Some(cover) = search(program, precision, usize::MAX, 40_000, symmetry) else { continue };
         if let Some(missed) = slow.errors.keys().find(|error| !cover.errors().contains_key(error)) {
             return Err(format!("{name}: {} is missed", missed.name()));
         }
@@ -166,8 +174,14 @@ fn searches_agree() {
         }
         *counts.entry("explored").or_default() += 1;
         *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
-        let judged = bounded(program, &slow)
-            .and_then(|()| proved(program, &slow, &mut counts))
+        let judged = bounded(program, &slow, false)
+            .and_then(|all| {
+                let kept = bounded(program, &slow, true)?;
+                *counts.entry("fewer up to symmetry").or_default() += usize::from(kept < all);
+                if kept > all { Err(format!("{kept} states up to symmetry, {all} without")) } else { Ok(()) }
+            })
+            .and_then(|()| proved(program, &slow, false, &mut counts))
+            .and_then(|()| proved(program, &slow, true, &mut counts))
             .and_then(|()| answered(program, &slow, &mut counts));
         judged.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
     }
