@@ -150,3 +150,24 @@ fn block(rng: &mut Rng, depth: usize) -> String {
     }
     text
 }
+
+/// A formula about queues.
+pub fn formula(rng: &mut Rng, depth: usize) -> String {
+    let event = EVENTS[rng.usize(..EVENTS.len())];
+    let comparison = ["<", "<=", "=", "!=", ">=", ">"][rng.usize(..6)];
+    let (form, number) = (rng.u8(..9), rng.u8(..3));
+    let mut inner = || formula(rng, depth.saturating_sub(1));
+    match (depth, form) {
+        (0, 0..3) => event.to_owned(),
+        (0, 3) => "empty".to_owned(),
+        (0, 4) => "true".to_owned(),
+        (0, _) => format!("#{event} {comparison} {number}"),
+        (_, 0) => format!("!({})", inner()),
+        (_, 1) => format!("({}) & ({})", inner(), inner()),
+        (_, 2) => format!("({}) | ({})", inner(), inner()),
+        (_, 3) => format!("({}) => ({})", inner(), inner()),
+        (_, 4) => format!("X ({})", inner()),
+        (_, 5) => format!("F ({})", inner()),
+        _ => format!("G ({})", inner()),
+    }
+}

@@ -163,6 +163,16 @@ pub(crate) struct MachineArgs {
     /// Attach every spec to every test
     #[arg(long, help_heading = MACHINES)]
     pub(crate) attach_specs: bool,
+    /// Claim something of queues, `MACHINE: FORMULA`: it is proved along with everything else, and used; may be given
+    /// several times
+    #[arg(long, value_name = "CLAIM", help_heading = MACHINES)]
+    pub(crate) queue_invariant: Vec<String>,
+    /// A file with such claims, one a line
+    #[arg(long, value_name = "FILE", help_heading = MACHINES)]
+    pub(crate) invariant_file: Option<PathBuf>,
+    /// Assume claims about queues instead of proving them
+    #[arg(long, help_heading = MACHINES)]
+    pub(crate) assume_invariants: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
 
-use super::args::{DialectName, ModelArgs, SendName};
+use super::args::{DialectName, MachineArgs, ModelArgs, SendName};
 use super::complain;
 use super::gather::{Gathered, gather, read};
 
@@ -86,7 +86,7 @@ pub(crate) fn load_all(args: &ModelArgs, matching: Option<&Path>) -> Result<Vec<
     inputs.extend(matching.map(Path::to_owned));
     let matching = matching.map(read).transpose()?;
     let input = Input { main, init, target, matching, others };
-    let problems = Problem::read_all(&input, &args.reading()).map_err(refused)?;
+    let problems = Problem::read_all(&input, &args.reading()?).map_err(refused)?;
     Ok(problems.into_iter().map(|problem| loaded(problem, args, &inputs)).collect())
 }
 
@@ -170,6 +170,10 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     words.extend(machines.ignore_bounds.then(|| "--ignore-bounds".to_owned()));
     words.extend(machines.all_instances.then(|| "--all-instances".to_owned()));
     words.extend(machines.attach_specs.then(|| "--attach-specs".to_owned()));
+    words.extend(machines.queue_invariant.iter().flat_map(|claim| ["--queue-invariant".to_owned(), claim.clone()]));
+    let file = machines.invariant_file.iter().map(|file| file.display().to_string());
+    words.extend(file.flat_map(|file| ["--invariant-file".to_owned(), file]));
+    words.extend(machines.assume_invariants.then(|| "--assume-invariants".to_owned()));
     let dialect = args.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
     let send = machines.send.and_then(|send| clap::ValueEnum::to_possible_value(&send));
     for (option, value) in [("--dialect", dialect), ("--send", send)] {
@@ -178,11 +182,28 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
+impl MachineArgs {
+    /// What is claimed of queues, each with where it is said. Lines that are empty or comments say nothing.
+    fn claims(&self) -> Result<Vec<(String, String)>> {
+        let given = self.queue_invariant.iter().map(|claim| ("--queue-invariant".to_owned(), claim.clone()));
+        let mut claims: Vec<_> = given.collect();
+        if let Some(path) = &self.invariant_file {
+            for (number, line) in read(path)?.text.lines().enumerate() {
+                let claim = line.trim();
+                if !claim.is_empty() && !claim.starts_with("//") {
+                    claims.push((format!("{}:{}", path.display(), number + 1), claim.to_owned()));
+                }
+            }
+        }
+        Ok(claims)
+    }
+}
+
 impl ModelArgs {
     /// How the text is to be read.
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> Result<Reading> {
         let program = &self.program;
-        Reading {
+        Ok(Reading {
             properties: self.property.clone(),
             all_views: self.all_views,
             dialect: self.dialect.map(|name| match name {
@@ -205,7 +226,9 @@ impl ModelArgs {
             ignore_bounds: self.machines.ignore_bounds,
             all_instances: self.machines.all_instances,
             attach_specs: self.machines.attach_specs,
-        }
+            claims: self.machines.claims()?,
+            assume_claims: self.machines.assume_invariants,
+        })
     }
 
     /// The options that were given and may not make sense for the model.
@@ -225,6 +248,9 @@ impl ModelArgs {
             ("--ignore-bounds", self.machines.ignore_bounds),
             ("--all-instances", self.machines.all_instances),
             ("--attach-specs", self.machines.attach_specs),
+            ("--queue-invariant", !self.machines.queue_invariant.is_empty()),
+            ("--invariant-file", self.machines.invariant_file.is_some()),
+            ("--assume-invariants", self.machines.assume_invariants),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
     }

@@ -85,6 +85,10 @@ pub struct Reading {
     pub all_instances: bool,
     /// Whether specs that a test does not attach are attached to it all the same.
     pub attach_specs: bool,
+    /// What is claimed of queues, each with where it is said.
+    pub claims: Vec<(String, String)>,
+    /// Whether claims about queues are assumed instead of proved.
+    pub assume_claims: bool,
 }
 
 /// The resource of which the smallest amount is asked for.

@@ -13,6 +13,7 @@ use tepui::{
 use tepui_check::queue::{check, replay};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
+use tepui_lang::p::claims::read_claim;
 use tepui_lang::p::{Options, Send, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
@@ -40,7 +41,7 @@ fn search(program: &Program, precision: Precision, longest: usize, most: u64, sy
     explorer.run(&mut |own| own.steps() > most).then_some(explorer)
 }
 
-const ALL: [Error; 18] = [
+const ALL: [Error; 19] = [
     Error::Assert,
     Error::Unhandled,
     Error::NullTarget,
@@ -59,6 +60,7 @@ const ALL: [Error; 18] = [
     Error::Diverges,
     Error::Deadlock,
     Error::HotAtEnd,
+    Error::Invariant,
 ];
 
 /// What is found by both, with queues up to a length, and how many states there are.
@@ -99,6 +101,13 @@ fn proved(
         let claimed: Vec<_> = ALL.into_iter().filter(|error| !cover.errors().contains_key(error)).collect();
         let names: Vec<_> = claimed.iter().map(|error| error.name().to_owned()).collect();
         let certificate = cover.certificate(&claimed);
+        if cover.errors().contains_key(&Error::Invariant) {
+            // What claims leave out is left out wrongly if they do not hold.
+            match check(program, &names, &certificate, &|| false) {
+                Ok(_) => return Err(format!("{name}: a claim that may not hold is relied on")),
+                Err(_) => continue,
+            }
+        }
         check(program, &names, &certificate, &|| false).map_err(|rejected| format!("{name}: {rejected}"))?;
         *counts.entry(name).or_default() += 1;
         let all: Vec<_> = ALL.iter().map(|error| error.name().to_owned()).collect();
@@ -154,6 +163,19 @@ fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static s
     Ok(())
 }
 
+/// Claims something of queues that is true of the empty one.
+fn claim(program: &mut Program, rng: &mut Rng) {
+    let kinds = program.kinds.len() - program.specs.len();
+    let name = program.told.kinds[rng.usize(..kinds)].name.clone();
+    for _ in 0..20 {
+        let text = format!("{name}: {}", random_p::formula(rng, 3));
+        if let Ok(claim) = read_claim(&text, program) {
+            program.claims.push(claim);
+            break;
+        }
+    }
+}
+
 #[test]
 fn searches_agree() {
     let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
@@ -164,7 +186,11 @@ fn searches_agree() {
         let options = Options { send, ..Options::default() };
         let parsed = read(&[Source::new("x.p", text.as_bytes())], options);
         let parsed = parsed.unwrap_or_else(|errors| panic!("seed {seed} is not read: {errors:#?}\n{text}"));
-        let program = &parsed.tests[0].program;
+        let mut program = parsed.tests.into_iter().next().unwrap().program;
+        if seed % 3 == 0 {
+            claim(&mut program, &mut Rng::with_seed(seed));
+        }
+        let program = &program;
         let slow = explore(program, LONGEST, MOST);
         for (word, name) in [("defer", "defer"), ("receive", "receive"), ("on null", "null"), ("halt", "halt")] {
             *counts.entry(name).or_default() += usize::from(text.contains(word));
@@ -173,6 +199,8 @@ fn searches_agree() {
             continue;
         }
         *counts.entry("explored").or_default() += 1;
+        *counts.entry("claims").or_default() += program.claims.len();
+        *counts.entry("broken claims").or_default() += usize::from(slow.errors.contains_key(&Error::Invariant));
         *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
         let judged = bounded(program, &slow, false)
             .and_then(|all| {

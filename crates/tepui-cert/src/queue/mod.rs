@@ -1,5 +1,6 @@
 //! Evidence about programs with queues: a closed set of rows, and the steps to an error.
 
+pub mod language;
 mod read;
 mod terms;
 mod write;

@@ -20,7 +20,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::queue::{Certificate, Queue};
+use tepui_cert::queue::language::{Claims, Fate, Known};
 use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::formula::Formula;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};
 use tepui_model::queue::state::Happens;
 use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
@@ -282,7 +284,9 @@ impl<'c> Checker<'c> {
         let precision = &self.certificate.precision[*kind as usize];
         let taken = self.queues.take((row[2 * machine], queue), precision, &takes).unwrap_or_default();
         for (letter, left) in &*taken {
-            self.steps(row, machine, Some(*letter), *left)?;
+            if self.may_leave((*kind as usize, queue), (*letter, *left), &takes)? {
+                self.steps(row, machine, Some(*letter), *left)?;
+            }
         }
         if !taken.is_empty() {
             return Ok(true);
@@ -292,6 +296,43 @@ impl<'c> Checker<'c> {
             self.steps(row, machine, None, queue)?;
         }
         Ok(null)
+    }
+
+    /// What becomes of claims.
+    fn claimed(&self, fate: Fate) -> Result<bool, Wrong> {
+        if fate.may_fail && !self.program.rules.assume_claims {
+            self.relies_on_claims()?;
+        }
+        Ok(fate.may_hold)
+    }
+
+    /// A claim may not hold: then nothing is proved, because claims are relied on.
+    fn relies_on_claims(&self) -> Result<(), Wrong> {
+        Err(format!("a step leads to the error {}", Error::Invariant.name()))
+    }
+
+    fn formulas(&self, kind: usize) -> Vec<&'c Formula> {
+        self.program.claims.iter().filter(|claim| claim.kind == kind).map(|claim| &claim.formula).collect()
+    }
+
+    /// Whether something may be left of a queue when a letter is taken, if all that is claimed holds.
+    fn may_leave(
+        &self,
+        (kind, queue): (usize, u32),
+        (letter, left): (u32, u32),
+        takes: &dyn Fn(u32) -> bool,
+    ) -> Result<bool, Wrong> {
+        let formulas = self.formulas(kind);
+        if formulas.is_empty() {
+            return Ok(true);
+        }
+        let event = |letter: u32| self.certificate.letters[letter as usize].event;
+        let known = |number: u32| {
+            let queue = self.queues.get(number).ok_or("there is no such queue")?;
+            Ok::<_, Wrong>(Known { precision: &self.certificate.precision[kind], queue })
+        };
+        let claims = Claims { formulas: &formulas, event: &event };
+        self.claimed(claims.take(known(queue)?, known(left)?, letter, takes))
     }
 
     fn steps(&mut self, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) -> Result<(), Wrong> {
@@ -469,6 +510,14 @@ impl<'c> Checker<'c> {
             }
         }
         let number = number.ok_or("a letter that is sent is not listed once")?;
+        let formulas = self.formulas(*kind as usize);
+        if !formulas.is_empty() {
+            let event = |letter: u32| self.certificate.letters[letter as usize].event;
+            let claims = Claims { formulas: &formulas, event: &event };
+            if !self.claimed(claims.push(Known { precision, queue: known }, number))? {
+                return Ok(Sent::Ends);
+            }
+        }
         let longer = self.queues.push(*kind, precision, queue, number);
         Ok(Sent::Queue(longer.ok_or("there is no such queue")?))
     }

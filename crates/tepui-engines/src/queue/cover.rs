@@ -150,7 +150,9 @@ impl Cover {
     /// The errors that the rows exclude, by their numbers.
     fn excluded(&self) -> Vec<usize> {
         let reached = |error: &Error| self.explorer.as_ref().is_none_or(|rows| rows.errors().contains_key(error));
-        let found = |error: &Error| self.open.contains_key(error) || reached(error);
+        // What was left out because of a claim is left out wrongly if the claim does not hold.
+        let unfounded = reached(&Error::Invariant);
+        let found = |error: &Error| unfounded || self.open.contains_key(error) || reached(error);
         (0..self.errors.len()).filter(|&number| !found(&self.errors[number])).collect()
     }
 
@@ -208,16 +210,15 @@ impl Engine for Cover {
         };
         if self.closed {
             // What is open stays open: nothing can become more precise.
-            let why = self.obstacle();
             self.explorer = Some(explorer);
-            return Err(Stop::GaveUp(why));
+            return Err(Stop::GaveUp(self.obstacle()));
         }
         let ended = self.search(&mut explorer, budget);
         let mut round = self.round(&explorer);
         match ended {
             Ok(true) => {
                 self.closed = true;
-                round.test_due = self.open.is_empty();
+                round.test_due = self.open.is_empty() && !self.violated.contains_key(&Error::Invariant);
             }
             Ok(false) => {
                 self.steps_before += explorer.steps();
@@ -259,6 +260,9 @@ impl Engine for Cover {
 impl Cover {
     /// What stands in the way of an answer.
     fn obstacle(&self) -> String {
+        if self.violated.contains_key(&Error::Invariant) {
+            return "a claim about queues does not hold, so nothing can be proved with it".to_owned();
+        }
         let Some((error, open)) = self.open.iter().next() else {
             return "nothing is left to be covered".to_owned();
         };

@@ -66,7 +66,8 @@ impl Explorer {
     }
 }
 
-fn precision(precision: &Precision) -> cert::Precision {
+/// How precisely a queue is known, as it is written.
+pub(super) fn precision(precision: &Precision) -> cert::Precision {
     let order = match precision.order {
         Order::Bag => cert::Order::Bag,
         Order::List => cert::Order::List,
@@ -76,7 +77,8 @@ fn precision(precision: &Precision) -> cert::Precision {
     cert::Precision { prefix, order, cap: precision.cap }
 }
 
-fn queue(queue: &Queue) -> cert::Queue {
+/// What is known of a queue, as it is written.
+pub(super) fn queue(queue: &Queue) -> cert::Queue {
     let counts = queue.counts.iter().map(|(letter, count)| (*letter, *count)).collect();
     cert::Queue { prefix: queue.prefix.clone(), marks: queue.marks.clone(), counts }
 }

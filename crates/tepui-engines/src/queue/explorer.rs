@@ -10,18 +10,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use tepui_cert::queue::language::Fate;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{Bound, Program, Temperature, Value};
 
+use super::claims;
 use super::rows::Rows;
 use super::summary::{Precision, Queue};
 use super::symmetry::Symmetry;
 use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
 
-/// Letters that may be taken, each with the queue that is left.
-type Taken = Arc<[(u32, u32)]>;
+/// What may be taken from a queue.
+struct Taken {
+    /// The letters, each with the queue that is left.
+    letters: Vec<(u32, u32)>,
+    /// Whether something can be taken at all: what is left may be known to be impossible.
+    some: bool,
+    /// Whether a claim may not hold of what is left.
+    doubt: bool,
+}
 
 /// A step from a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,9 +54,9 @@ pub struct Explorer {
     longest: usize,
     queues: Interner<Queue>,
     /// What a machine may take from a queue, by their numbers: the letters, each with the queue that is left.
-    taken: FxHashMap<(u32, u32), Taken>,
-    /// What a queue becomes with a letter more, for each kind of machine.
-    longer: FxHashMap<(u32, u32, u32), u32>,
+    taken: FxHashMap<(u32, u32), Arc<Taken>>,
+    /// What a queue becomes with a letter more, for each kind of machine, and what becomes of claims.
+    longer: FxHashMap<(u32, u32, u32), (u32, Fate)>,
     /// For each machine two numbers, its own state and its queue, then one for each spec.
     rows: Rows,
     /// For each row that from which it was found first; for the first itself.
@@ -212,10 +221,18 @@ impl Explorer {
     fn moves(&mut self, number: u32, row: &[u32], machine: usize) -> bool {
         let mut found = Vec::new();
         let moved = self.takes(row, machine, &mut found);
+        if moved && self.is_in_doubt(row, machine) {
+            self.errors.entry(Error::Invariant).or_insert(number);
+        }
         for (letter, queue) in found {
             self.ways(number, row, machine, letter, queue);
         }
         moved
+    }
+
+    /// Whether a claim may not hold of what is left of a machine's queue.
+    fn is_in_doubt(&self, row: &[u32], machine: usize) -> bool {
+        self.taken.get(&(row[2 * machine], row[2 * machine + 1])).is_some_and(|taken| taken.doubt)
     }
 
     /// What a machine may take, each with the queue that is left; says whether it can move.
@@ -227,7 +244,10 @@ impl Explorer {
         }
         if rest.takes {
             let taken = self.taken(local, queue);
-            found.extend(taken.iter().map(|(letter, left)| (Some(*letter), *left)));
+            found.extend(taken.letters.iter().map(|(letter, left)| (Some(*letter), *left)));
+            if taken.some {
+                return true;
+            }
         }
         if found.is_empty() && (!rest.takes || rest.takes_null) {
             found.push((None, queue));
@@ -236,7 +256,7 @@ impl Explorer {
     }
 
     /// What a machine may take from a queue.
-    fn taken(&mut self, local: u32, queue: u32) -> Taken {
+    fn taken(&mut self, local: u32, queue: u32) -> Arc<Taken> {
         if let Some(known) = self.taken.get(&(local, queue)) {
             return Arc::clone(known);
         }
@@ -247,10 +267,19 @@ impl Explorer {
         let takes: FxHashMap<u32, bool> =
             letters.into_iter().map(|letter| (letter, self.tables.may_take(local, letter))).collect();
         let may = |letter: u32| takes.get(&letter).copied().unwrap_or(false);
-        let found = self.precision[kind].take(&known, &may).into_iter();
-        let found: Taken = found.map(|(letter, left)| (letter, self.queues.intern(left))).collect();
-        self.taken.insert((local, queue), Arc::clone(&found));
-        found
+        let precision = self.precision[kind];
+        let found = precision.take(&known, &may);
+        let mut taken = Taken { letters: Vec::new(), some: !found.is_empty(), doubt: false };
+        for (letter, left) in found {
+            let fate = claims::take(&self.tables, kind, &precision, (&known, &left), letter, &may);
+            taken.doubt |= fate.may_fail;
+            if fate.may_hold {
+                taken.letters.push((letter, self.queues.intern(left)));
+            }
+        }
+        let taken = Arc::new(taken);
+        self.taken.insert((local, queue), Arc::clone(&taken));
+        taken
     }
 
     fn ways(&mut self, number: u32, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) {
@@ -369,14 +398,21 @@ impl Explorer {
             return Next::Refused;
         }
         let key = (kind as u32, queue, letter);
-        self.next[2 * target + 1] = match self.longer.get(&key) {
+        let (longer, fate) = match self.longer.get(&key) {
             Some(known) => *known,
             None => {
+                let fate = claims::push(&self.tables, kind, &precision, &self.queues[queue], letter);
                 let longer = self.queues.intern(precision.push(&self.queues[queue], letter));
-                *self.longer.entry(key).or_insert(longer)
+                *self.longer.entry(key).or_insert((longer, fate))
             }
         };
-        Next::Row(doubt)
+        self.next[2 * target + 1] = longer;
+        let doubt = doubt.or(fate.may_fail.then_some(Error::Invariant));
+        match (fate.may_hold, doubt) {
+            (true, doubt) => Next::Row(doubt),
+            (false, Some(error)) => Next::Error(error),
+            (false, None) => Next::Nothing,
+        }
     }
 
     /// What is wrong with a row in which no machine can move.
@@ -422,9 +458,20 @@ impl Explorer {
             if let Some((step, next)) = found {
                 steps.push(Step { from: *at, ..step });
                 real = next;
+            } else if error == Some(Error::Invariant) && number + 1 == rows.len() {
+                steps.extend(self.doubtful_step(&real, *at));
             }
         }
         steps
+    }
+
+    /// A step that begins with taking something, after which a claim may not hold.
+    fn doubtful_step(&mut self, row: &[u32], from: u32) -> Option<Step> {
+        let machine = (0..self.machines(row)).find(|&machine| {
+            self.tables.rest(row[2 * machine]).takes && self.taken(row[2 * machine], row[2 * machine + 1]).doubt
+        })?;
+        let letter = self.taken(row[2 * machine], row[2 * machine + 1]).letters.first().map(|(letter, _)| *letter);
+        Some(Step { from, machine: machine as u32, letter, choices: Vec::new() })
     }
 
     /// A step from a row that is wanted, and where it leads.
@@ -434,7 +481,10 @@ impl Explorer {
             self.takes(row, machine, &mut found);
             for (letter, queue) in found {
                 let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
-                for way in ways.iter() {
+                // What is chosen again and again may be of no use where more is known of the machine.
+                let mut ways: Vec<_> = ways.iter().collect();
+                ways.sort_by_key(|way| way.choices.len());
+                for way in ways {
                     let next = self.next(row, machine, queue, way);
                     let led = self.next.clone();
                     if wanted(self, &next) {

@@ -199,6 +199,10 @@ impl Engine for Queues {
 
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let claims = self.claims();
+        if self.found.contains_key(&Error::Invariant) {
+            // What was left out because of a claim is left out wrongly.
+            return Ok(None);
+        }
         if !self.explorer.has_refused() {
             let symmetric = if self.explorer.is_up_to_symmetry() { " up to symmetry" } else { "" };
             let states = count(self.explorer.len() as u64, "state") + symmetric;

@@ -3,6 +3,7 @@
 //! A project is read in one go: all its sources are parsed (`parse`), names are collected (`names`), and everything that is
 //! declared is compiled (`compile`) once for each instance of a test (`modules`, `instances`).
 
+pub mod claims;
 mod compile;
 mod instances;
 mod modules;

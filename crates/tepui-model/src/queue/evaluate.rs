@@ -50,6 +50,8 @@ pub enum Error {
     Deadlock,
     /// Something was still to happen at the end.
     HotAtEnd,
+    /// What is claimed of a queue is not true.
+    Invariant,
     /// Something is to happen and never does, although everybody goes on.
     HotForEver,
 }
@@ -462,6 +464,7 @@ impl Error {
             Self::Diverges => "diverges",
             Self::Deadlock => "deadlock",
             Self::HotAtEnd => "hot-at-end",
+            Self::Invariant => "invariant",
             Self::HotForEver => "liveness",
         }
     }

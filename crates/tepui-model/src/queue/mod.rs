@@ -6,6 +6,7 @@
 
 mod digest;
 pub mod evaluate;
+pub mod formula;
 pub mod rename;
 pub mod run;
 pub mod state;
@@ -34,6 +35,8 @@ pub struct Program {
     pub main: usize,
     /// The specs, in the order in which they hear of an event.
     pub specs: Vec<Spec>,
+    /// What is claimed of queues. Claims that do not hold are an error.
+    pub claims: Vec<formula::Claim>,
     /// What is where in the source.
     pub told: Told,
 }
@@ -47,6 +50,8 @@ pub struct Rules {
     pub split_sends: bool,
     /// Whether sets and maps are kept in the order of insertion.
     pub insertion_order: bool,
+    /// Whether executions in which a claim does not hold are not looked at.
+    pub assume_claims: bool,
 }
 
 /// How many instances there may be.

@@ -1,6 +1,7 @@
 //! What a program does: its machines, one at a time, and its specs.
 
 use super::evaluate::Error;
+use super::formula::Claim;
 use super::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use super::{Bound, NULL, Program, Temperature, Value};
 
@@ -175,7 +176,14 @@ impl Program {
             _ => None,
         };
         let mut heard = Vec::new();
-        let result = self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard);
+        let broken = place.and_then(|place| {
+            let mut queue = acting.queue.clone();
+            queue.remove(place);
+            self.broken_claim(acting.kind as usize, &queue)
+        });
+        let result = broken.unwrap_or_else(|| {
+            self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard)
+        });
         let (choices, fair, says, told) = (choices.made(), choices.fair(), outcome.says, outcome.told);
         Some(Step { machine, choices, fair, taken, says, told, heard, sent, result })
     }
@@ -252,7 +260,23 @@ impl Program {
             }
         }
         receiver.queue.push(letter);
-        Happens::State(after)
+        match self.broken_claim(receiver.kind as usize, &receiver.queue) {
+            Some(broken) => broken,
+            None => Happens::State(after),
+        }
+    }
+
+    /// What comes of a queue of which something is claimed that is not true.
+    fn broken_claim(&self, kind: usize, queue: &[Letter]) -> Option<Happens> {
+        let events = || queue.iter().map(|letter| letter.event);
+        let broken = |claim: &Claim| claim.kind == kind && !claim.formula.holds(events());
+        let number = self.claims.iter().position(broken)?;
+        if self.rules.assume_claims {
+            return Some(Happens::Pruned);
+        }
+        let name = &self.told.kinds[kind].name;
+        let message = format!("claim {} about queues of {name} does not hold", number + 1);
+        Some(Happens::Error(Violation { error: Error::Invariant, message, spec: None }))
     }
 
     /// Whether a spec in a state is hot or cold. A scenario is neither.

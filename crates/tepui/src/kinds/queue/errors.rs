@@ -4,7 +4,7 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::{Among, Binary, Bound, Expression, Instruction, Part, Place, Program, Temperature, Value};
 
 /// All sorts, in the order in which they are listed.
-const ALL: [Error; 19] = [
+const ALL: [Error; 20] = [
     Error::Assert,
     Error::Unhandled,
     Error::Deadlock,
@@ -24,6 +24,7 @@ const ALL: [Error; 19] = [
     Error::MachineBound,
     Error::Pop,
     Error::Diverges,
+    Error::Invariant,
 ];
 
 /// The sorts of errors that the text of a program does not exclude.
@@ -78,6 +79,7 @@ impl Found {
             Error::EventBound => program.events.iter().any(assert),
             Error::MachineBound => kinds.any(|kind| assert(&kind.bound)),
             Error::Pop => self.pops,
+            Error::Invariant => !program.claims.is_empty() && !program.rules.assume_claims,
         }
     }
 

@@ -16,7 +16,7 @@ use tepui_engines::queue::cover::Cover;
 use tepui_engines::queue::queues::Queues;
 use tepui_engines::queue::walk::Walk;
 use tepui_lang::diagnostic::Diagnostic;
-use tepui_lang::p::{self, Parsed, TestCase};
+use tepui_lang::p::{self, Parsed, TestCase, claims};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::queue::Program;
@@ -72,6 +72,9 @@ pub(crate) static ENTRY: Entry = Entry {
         "--attach-specs",
         "--svg",
         "--no-symmetry",
+        "--queue-invariant",
+        "--invariant-file",
+        "--assume-invariants",
     ],
     instead: &[
         ("--target", "assertions and specs say what must not happen"),
@@ -178,8 +181,12 @@ fn read_sources(sources: Vec<Source>, reading: &Reading, place: impl Fn(usize) -
             vec![Diagnostic::error(place(0), 0..0, why, "declare a test: `test name [main=M]: { ... };`")];
         return Err(Error::Refused { diagnostics, sources: Vec::new() });
     }
-    let (sources, several) = (Arc::new(sources), tests.len() > 1);
-    let wanted = wanted(tests, &reading.test_cases)?;
+    let several = tests.len() > 1;
+    let mut wanted = wanted(tests, &reading.test_cases)?;
+    for test in &mut wanted {
+        claim(&mut test.program, &sources, reading, &place)?;
+    }
+    let sources = Arc::new(sources);
     let problem = |test: TestCase| -> Box<dyn Kind> {
         let mut program = test.program;
         if reading.ignore_bounds {
@@ -191,6 +198,35 @@ fn read_sources(sources: Vec<Source>, reading: &Reading, place: impl Fn(usize) -
         Box::new(Tested { name, program: Arc::new(program), sources, assumes: test.assumes, asked })
     };
     Ok((wanted.into_iter().map(problem).collect(), warnings.into_iter().map(moved).collect()))
+}
+
+/// Adds what is claimed of queues, in comments and otherwise.
+fn claim(
+    program: &mut Program,
+    sources: &[Source],
+    reading: &Reading,
+    place: &impl Fn(usize) -> usize,
+) -> Result<(), Error> {
+    let mut found = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        for (from, text) in claims::in_comments(&source.text) {
+            found.push(claims::read_claim(text, program).map_err(|unclear| {
+                let at = from + unclear.at;
+                let message = format!("this is no claim about queues: {}", unclear.message);
+                let diagnostics = vec![Diagnostic::error(place(number), at..at, message, "here")];
+                Error::Refused { diagnostics, sources: Vec::new() }
+            })?);
+        }
+    }
+    for (origin, text) in &reading.claims {
+        found.push(claims::read_claim(text, program).map_err(|unclear| {
+            let (at, rest) = (unclear.at.min(text.len()), unclear.message);
+            Error::Misuse(format!("{origin}: `{text}` is no claim about queues: {rest} (at column {})", at + 1))
+        })?);
+    }
+    program.rules.assume_claims = reading.assume_claims && !found.is_empty();
+    program.claims = found;
+    Ok(())
 }
 
 fn dialect(dialect: Dialect) -> Result<p::Dialect, Error> {
@@ -268,6 +304,10 @@ impl Tested {
         let kinds = self.program.kinds.iter().map(|kind| &kind.bound);
         if self.program.events.iter().chain(kinds).any(bounded) {
             let text = "executions with longer queues than `assume` allows are left out; --ignore-bounds looks at them";
+            remarks.push(text.to_owned());
+        }
+        if self.program.rules.assume_claims {
+            let text = "what is claimed of queues is assumed, not proved; without --assume-invariants it is proved, too";
             remarks.push(text.to_owned());
         }
         if !self.program.told.foreign.is_empty() {
