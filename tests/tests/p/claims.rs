@@ -1,0 +1,131 @@
+//! What is claimed of queues: what becomes of claims where only a summary is known, against all queues that it stands for.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use tepui_cert::queue::language::{Claims, Fate, Known};
+use tepui_cert::queue::{self as cert};
+use tepui_engines::queue::summary::{Order, Precision, Queue};
+use tepui_lang::p::claims::{Unclear, read_claim};
+use tepui_lang::p::{Options, read};
+use tepui_lang::source::Source;
+use tepui_model::queue::Program;
+use tepui_model::queue::formula::Formula;
+use tepui_tests::random_p;
+
+const PROGRAM: &str = "event eA; event eB; event eC; event eD;\n\
+                       machine Main { start state I { ignore eA, eB, eC, eD; } }";
+
+fn program() -> Program {
+    read(&[Source::new("x.p", PROGRAM.as_bytes())], Options::default()).unwrap().tests.remove(0).program
+}
+
+fn written(precision: Precision, queue: &Queue) -> (cert::Precision, cert::Queue) {
+    let order = match precision.order {
+        Order::Bag => cert::Order::Bag,
+        Order::List => cert::Order::List,
+        Order::Ends => cert::Order::Ends,
+    };
+    let counts = queue.counts.iter().map(|(letter, count)| (*letter, *count)).collect();
+    let queue = cert::Queue { prefix: queue.prefix.clone(), marks: queue.marks.clone(), counts };
+    (cert::Precision { prefix: Some(precision.prefix), order, cap: precision.cap }, queue)
+}
+
+/// All words up to a length; letters are the events 2, 3 and 4.
+fn words(length: usize) -> Vec<Vec<u32>> {
+    let mut words = vec![Vec::new()];
+    let mut last = words.clone();
+    for _ in 0..length {
+        last = last.iter().flat_map(|word| (2..5).map(move |letter| [&word[..], &[letter]].concat())).collect();
+        words.extend(last.iter().cloned());
+    }
+    words
+}
+
+fn holds(formula: &Formula, word: &[u32]) -> bool {
+    formula.holds(word.iter().copied())
+}
+
+/// What the definition says, for queues up to a length.
+fn fate(formula: &Formula, changes: impl Iterator<Item = (Vec<u32>, Vec<u32>)>) -> Fate {
+    let mut fate = Fate::default();
+    for (before, after) in changes.filter(|(before, _)| holds(formula, before)) {
+        assert!(holds(formula, &before));
+        fate.may_hold |= holds(formula, &after);
+        fate.may_fail |= !holds(formula, &after);
+    }
+    fate
+}
+
+#[test]
+fn claims_are_decided_as_defined() {
+    let (program, mut rng) = (program(), Rng::with_seed(18));
+    let all = words(7);
+    let mut compared = 0;
+    for precision in [
+        Precision { prefix: 0, order: Order::Bag, cap: 2 },
+        Precision { prefix: 0, order: Order::List, cap: 1 },
+        Precision { prefix: 1, order: Order::List, cap: 2 },
+        Precision::ENDS,
+        Precision { prefix: 1, order: Order::Ends, cap: 3 },
+    ] {
+        let mut groups: BTreeMap<Queue, Vec<&Vec<u32>>> = BTreeMap::new();
+        all.iter().for_each(|word| groups.entry(precision.of(word)).or_default().push(word));
+        let short: Vec<_> = groups.iter().filter(|(_, words)| words[0].len() <= 3).collect();
+        for _ in 0..150 {
+            let text = format!("Main: {}", random_p::formula(&mut rng, 2));
+            let Ok(claim) = read_claim(&text, &program) else { continue };
+            let formulas = [&claim.formula];
+            let claims = Claims { formulas: &formulas, event: &|letter| letter };
+            let (queue, words) = short[rng.usize(..short.len())];
+            let (known_as, known) = written(precision, queue);
+            let before = Known { precision: &known_as, queue: &known };
+            let letter = rng.u32(2..5);
+            let longer = words.iter().map(|word| ((*word).clone(), [&word[..], &[letter]].concat()));
+            assert_eq!(claims.push(before, letter), fate(&claim.formula, longer), "{text} {precision:?} {queue:?}");
+            let deferred = rng.u32(2..6);
+            let takes = |letter: u32| letter != deferred;
+            for (letter, left) in precision.take(queue, &takes) {
+                let (_, after) = written(precision, &left);
+                let after = Known { precision: &known_as, queue: &after };
+                let shorter = words.iter().filter_map(|word| {
+                    let place = word.iter().position(|letter| takes(*letter))?;
+                    let mut rest = (*word).clone();
+                    (rest.remove(place) == letter && precision.of(&rest) == left).then(|| ((*word).clone(), rest))
+                });
+                let (found, expected) = (claims.take(before, after, letter, &takes), fate(&claim.formula, shorter));
+                assert_eq!(found, expected, "{text} {precision:?} {queue:?} without {letter}: {left:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn claims_are_read() {
+    let program = program();
+    let right = ["Main: #eA <= 1", " Main : G (eA => G !eB) & (empty | X true | eB)", "Main: !X true | F eA | #eA != 3"];
+    for text in right {
+        assert!(read_claim(text, &program).is_ok(), "{text}: {:?}", read_claim(text, &program));
+    }
+    for (text, at, what) in [
+        ("#eA <= 1", 0, "expected `MACHINE: FORMULA`"),
+        ("Other: #eA <= 1", 0, "there is no machine `Other`"),
+        ("Main: #eX <= 1", 7, "there is no event `eX`"),
+        ("Main: eA eB", 9, "expected the end of the formula"),
+        ("Main: eA => ()", 13, "expected an event"),
+        ("Main: (eA", 9, "expected `)`"),
+        ("Main: #eA 1", 10, "expected `<`"),
+        ("Main: #eA < 300", 12, "expected a number up to 255"),
+        ("Main: F eA", 5, "it is not true of the empty queue"),
+        ("Main: eA eB ! G => () G", 9, "expected the end of the formula"),
+    ] {
+        let Unclear { at: found, message } = read_claim(text, &program).unwrap_err();
+        assert!(found == at && message.starts_with(what), "{text}: {found}: {message}");
+    }
+    let deep = format!("Main: {}eA", "!".repeat(100_000));
+    assert!(read_claim(&deep, &program).is_err());
+    let deep = format!("Main: {}eA", "(".repeat(100_000));
+    assert!(read_claim(&deep, &program).is_err());
+}
