@@ -105,7 +105,8 @@ fn claims_are_decided_as_defined() {
 #[test]
 fn claims_are_read() {
     let program = program();
-    let right = ["Main: #eA <= 1", " Main : G (eA => G !eB) & (empty | X true | eB)", "Main: !X true | F eA | #eA != 3"];
+    let right =
+        ["Main: #eA <= 1", " Main : G (eA => G !eB) & (empty | X true | eB)", "Main: !X true | F eA | #eA != 3"];
     for text in right {
         assert!(read_claim(text, &program).is_ok(), "{text}: {:?}", read_claim(text, &program));
     }

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use tepui_cert::queue::{Certificate, Queue};
 use tepui_cert::queue::language::{Claims, Fate, Known};
+use tepui_cert::queue::{Certificate, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};

@@ -24,7 +24,7 @@ use super::summary::{Order, Precision};
 use super::symmetry::explorer;
 
 /// What is true of it on every program.
-pub static FACTS: Facts = 
+pub static FACTS: Facts =
     Facts { explored: "covered with {}", restarts: true, ..Facts::unbounded("cover", &["refinements"]) };
 
 /// How precise summaries become, one after the other.
@@ -36,6 +36,9 @@ const LADDER: [Precision; 6] = [
     Precision { prefix: 3, order: Order::Ends, cap: 4 },
     Precision { prefix: 4, order: Order::Ends, cap: 5 },
 ];
+
+/// Why nothing is proved where a claim does not hold.
+pub(super) const UNFOUNDED: &str = "a claim about queues does not hold, so nothing can be proved with it";
 
 /// Why an error that the rows lead to is open.
 struct Open {
@@ -261,7 +264,7 @@ impl Cover {
     /// What stands in the way of an answer.
     fn obstacle(&self) -> String {
         if self.violated.contains_key(&Error::Invariant) {
-            return "a claim about queues does not hold, so nothing can be proved with it".to_owned();
+            return UNFOUNDED.to_owned();
         }
         let Some((error, open)) = self.open.iter().next() else {
             return "nothing is left to be covered".to_owned();

@@ -16,7 +16,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
 
-use super::cover::{rows_text, told};
+use super::cover::{UNFOUNDED, rows_text, told};
 use super::explorer::Explorer;
 use super::liveness::hot_for_ever;
 use super::rows::Rows;
@@ -151,8 +151,7 @@ impl Queues {
         let (program, precision, views) = (Arc::clone(&self.program), self.views.precision, self.views.rows.len());
         let (errors, precision) = (&self.errors, vec![precision; program.kinds.len()]);
         let symmetry = self.explorer.is_up_to_symmetry();
-        let test =
-            self.test.get_or_insert_with(|| explorer(&program, errors, precision, usize::MAX, symmetry));
+        let test = self.test.get_or_insert_with(|| explorer(&program, errors, precision, usize::MAX, symmetry));
         let fails = |own: &Explorer| own.len() > views || own.errors().keys().any(|error| errors.contains(error));
         let done = spend_on(test, budget, |test, stop| test.run(&mut |own| fails(own) || stop(own)))?;
         let mut closed = done && test.len() == views && !fails(test);
@@ -177,6 +176,9 @@ impl Engine for Queues {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        if self.bound > 0 && !self.explorer.has_refused() {
+            return Err(Stop::GaveUp(UNFOUNDED.to_owned()));
+        }
         self.bound += 1;
         let longest = self.bound as usize;
         let before = self.explorer.len();

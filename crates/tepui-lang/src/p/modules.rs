@@ -135,7 +135,8 @@ impl Tests<'_, '_> {
             Send::Atomic => false,
             Send::Split => true,
         };
-        let rules = Rules { today: self.today, split_sends, insertion_order: compiled.sees_order, assume_claims: false };
+        let rules =
+            Rules { today: self.today, split_sends, insertion_order: compiled.sees_order, assume_claims: false };
         let bounds = project.events.iter().map(|event| event.bound.map(bound));
         let events = [None, None].into_iter().chain(bounds).collect();
         let Compiled { kinds, functions, told, assumes, .. } = compiled;

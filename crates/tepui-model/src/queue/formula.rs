@@ -152,9 +152,10 @@ mod tests {
             Box::new(Formula::All(Box::new(Formula::Not(head(2))))),
         )));
         assert!(none_after.holds([2, 2, 1, 1].into_iter()) && !none_after.holds([2, 1, 3, 2].into_iter()));
-        let last = Formula::Some(Box::new(Formula::And(head(3), Box::new(Formula::Not(Box::new(Formula::Next(
-            Box::new(Formula::Some(Box::new(Formula::True))),
-        )))))));
+        let last = Formula::Some(Box::new(Formula::And(
+            head(3),
+            Box::new(Formula::Not(Box::new(Formula::Next(Box::new(Formula::Some(Box::new(Formula::True))))))),
+        )));
         assert!(last.holds([1, 3].into_iter()) && !last.holds([3, 1].into_iter()));
         let counts = Formula::All(Box::new(Formula::Count(1, Comparison::Unequal, 2)));
         assert!(counts.holds([1, 2].into_iter()) && !counts.holds([1, 1, 1].into_iter()));

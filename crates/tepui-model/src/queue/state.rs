@@ -181,9 +181,8 @@ impl Program {
             queue.remove(place);
             self.broken_claim(acting.kind as usize, &queue)
         });
-        let result = broken.unwrap_or_else(|| {
-            self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard)
-        });
+        let result =
+            broken.unwrap_or_else(|| self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard));
         let (choices, fair, says, told) = (choices.made(), choices.fair(), outcome.says, outcome.told);
         Some(Step { machine, choices, fair, taken, says, told, heard, sent, result })
     }

@@ -307,7 +307,8 @@ impl Tested {
             remarks.push(text.to_owned());
         }
         if self.program.rules.assume_claims {
-            let text = "what is claimed of queues is assumed, not proved; without --assume-invariants it is proved, too";
+            let text =
+                "what is claimed of queues is assumed, not proved; without --assume-invariants it is proved, too";
             remarks.push(text.to_owned());
         }
         if !self.program.told.foreign.is_empty() {
