@@ -211,7 +211,7 @@ const OF_PROGRAMS: &[&str] = &[
 const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
     (
         "programs, by views",
-        3_500,
+        3_550,
         OF_PROGRAMS,
         &[
             "crates/tepui-check/src/program/footprints.rs",
@@ -263,6 +263,18 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
             "crates/tepui-check/src/system.rs",
             "crates/tepui-check/src/lemma",
             "crates/tepui-check/src/rendezvous",
+        ],
+    ),
+    (
+        "queues",
+        3_550,
+        &[],
+        &[
+            "crates/tepui-model/src/queue",
+            "crates/tepui-cert/src/queue/mod.rs",
+            "crates/tepui-cert/src/queue/language.rs",
+            "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/queue",
         ],
     ),
 ];

@@ -6,6 +6,8 @@
 //! states, and the rows that are found are closed: whatever the program does from one of these states leads to one of
 //! these rows.
 
+mod retrace;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -121,8 +123,13 @@ impl Explorer {
         Self { symmetry, ..self }
     }
 
-    /// Whether rows stand for those in which machines have changed places.
+    /// Whether rows stand for those in which machines have changed places, and there are such.
     pub fn is_up_to_symmetry(&self) -> bool {
+        self.symmetry.as_ref().is_some_and(|symmetry| symmetry.acted)
+    }
+
+    /// Whether the search is one up to symmetry.
+    pub(super) fn has_symmetry(&self) -> bool {
         self.symmetry.is_some()
     }
 
@@ -382,19 +389,21 @@ impl Explorer {
         let (known, precision) = (&self.queues[queue], self.precision[kind]);
         let bounds =
             [(program.events[event as usize], Error::EventBound), (program.kinds[kind].bound, Error::MachineBound)];
-        let mut doubt = None;
+        let (mut doubt, full) = (None, known.prefix.len() >= self.longest);
         for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
             let counts = |other: u32| error == Error::MachineBound || self.tables.event_of(other) == event;
             let (least, exact) = precision.count(known, &counts);
             match bound {
                 Some(Bound::Assume(most)) if least >= most as usize => return Next::Nothing,
+                // Nobody knows yet: in a longer queue it would be one too many.
+                Some(Bound::Assert(_)) if full => {}
                 Some(Bound::Assert(most)) if least >= most as usize => return Next::Error(error),
                 // What is not known may be too much, and may not.
                 Some(Bound::Assert(_)) if !exact => doubt = doubt.or(Some(error)),
                 _ => {}
             }
         }
-        if known.prefix.len() >= self.longest {
+        if full {
             return Next::Refused;
         }
         let key = (kind as u32, queue, letter);
@@ -428,73 +437,6 @@ impl Explorer {
             _ => return,
         };
         self.errors.entry(error).or_insert(number);
-    }
-
-    /// The steps to a row, and to an error from there. They are not stored, but looked for again; machines may have changed
-    /// places on the way.
-    pub(super) fn way_to(&mut self, row: u32, error: Option<Error>) -> Vec<Step> {
-        if self.is_empty() {
-            return Vec::new();
-        }
-        let before = |row: &u32| self.before.get(*row as usize).copied().filter(|_| *row > 0);
-        let mut rows: Vec<_> = std::iter::successors(Some(row), before).collect();
-        rows.reverse();
-        let mut real = self.rows.get(0);
-        let mut steps = Vec::new();
-        for (number, at) in rows.iter().enumerate() {
-            let found = match rows.get(number + 1) {
-                Some(&to) => self.step_that(&real, &|own, next| {
-                    matches!(next, Next::Row(_)) && {
-                        own.reduce();
-                        own.rows.find(&own.next) == Some(to)
-                    }
-                }),
-                None => self.step_that(&real, &|_, next| match next {
-                    Next::Row(doubt) => error.is_some() && *doubt == error,
-                    Next::Error(found) => Some(*found) == error,
-                    _ => false,
-                }),
-            };
-            if let Some((step, next)) = found {
-                steps.push(Step { from: *at, ..step });
-                real = next;
-            } else if error == Some(Error::Invariant) && number + 1 == rows.len() {
-                steps.extend(self.doubtful_step(&real, *at));
-            }
-        }
-        steps
-    }
-
-    /// A step that begins with taking something, after which a claim may not hold.
-    fn doubtful_step(&mut self, row: &[u32], from: u32) -> Option<Step> {
-        let machine = (0..self.machines(row)).find(|&machine| {
-            self.tables.rest(row[2 * machine]).takes && self.taken(row[2 * machine], row[2 * machine + 1]).doubt
-        })?;
-        let letter = self.taken(row[2 * machine], row[2 * machine + 1]).letters.first().map(|(letter, _)| *letter);
-        Some(Step { from, machine: machine as u32, letter, choices: Vec::new() })
-    }
-
-    /// A step from a row that is wanted, and where it leads.
-    fn step_that(&mut self, row: &[u32], wanted: &dyn Fn(&mut Self, &Next) -> bool) -> Option<(Step, Vec<u32>)> {
-        for machine in 0..self.machines(row) {
-            let mut found = Vec::new();
-            self.takes(row, machine, &mut found);
-            for (letter, queue) in found {
-                let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
-                // What is chosen again and again may be of no use where more is known of the machine.
-                let mut ways: Vec<_> = ways.iter().collect();
-                ways.sort_by_key(|way| way.choices.len());
-                for way in ways {
-                    let next = self.next(row, machine, queue, way);
-                    let led = self.next.clone();
-                    if wanted(self, &next) {
-                        let (machine, choices) = (machine as u32, way.choices.clone());
-                        return Some((Step { from: 0, machine, letter, choices }, led));
-                    }
-                }
-            }
-        }
-        None
     }
 
     /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which

@@ -150,7 +150,7 @@ impl Queues {
     fn closed(&mut self, budget: &mut Budget) -> Result<Option<&Explorer>, Stop> {
         let (program, precision, views) = (Arc::clone(&self.program), self.views.precision, self.views.rows.len());
         let (errors, precision) = (&self.errors, vec![precision; program.kinds.len()]);
-        let symmetry = self.explorer.is_up_to_symmetry();
+        let symmetry = self.explorer.has_symmetry();
         let test = self.test.get_or_insert_with(|| explorer(&program, errors, precision, usize::MAX, symmetry));
         let fails = |own: &Explorer| own.len() > views || own.errors().keys().any(|error| errors.contains(error));
         let done = spend_on(test, budget, |test, stop| test.run(&mut |own| fails(own) || stop(own)))?;
@@ -176,13 +176,20 @@ impl Engine for Queues {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        if self.bound > 0 && !self.explorer.has_refused() {
+        if self.found.contains_key(&Error::Invariant) && !self.explorer.has_refused() {
             return Err(Stop::GaveUp(UNFOUNDED.to_owned()));
         }
         self.bound += 1;
         let longest = self.bound as usize;
         let before = self.explorer.len();
-        let ran = spend_on(&mut self.explorer, budget, |explorer, stop| explorer.raise(longest, stop));
+        let errors = &self.errors;
+        // When all that is asked for is found, nobody waits for the rest.
+        let found = |own: &Explorer| errors.iter().all(|error| own.errors().contains_key(error));
+        let answered = |own: &Explorer| !errors.is_empty() && found(own);
+        let ran = spend_on(&mut self.explorer, budget, |explorer, stop| {
+            explorer.raise(longest, &mut |own| answered(own) || stop(own))
+        });
+        let done = ran == Ok(true);
         let viewed = ran.and_then(|_| self.view(budget));
         let viewed = viewed.and_then(|()| self.look_for_circles(budget));
         budget.progress(self.bound, self.explorer.len() as u64, self.viewed() as u64);
@@ -192,8 +199,9 @@ impl Engine for Queues {
             round.stopped = Some(stop);
             return Ok(round);
         }
-        round.exhausted = !self.explorer.has_refused();
-        let plateau = self.bound > 1 && self.views.rows.len() == self.views_before && self.explorer.len() > before;
+        round.exhausted = done && !self.explorer.has_refused();
+        let plateau =
+            done && self.bound > 1 && self.views.rows.len() == self.views_before && self.explorer.len() > before;
         self.views_before = self.views.rows.len();
         round.test_due = round.exhausted || plateau;
         Ok(round)

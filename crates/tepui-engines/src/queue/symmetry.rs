@@ -60,6 +60,8 @@ pub(super) struct Symmetry {
     /// For each place and shape those that are told apart.
     apart: FxHashMap<(u32, u32), Vec<u32>>,
     work: Work,
+    /// Whether a row was replaced by another one.
+    pub(super) acted: bool,
 }
 
 /// What is put together for a row.
@@ -118,7 +120,8 @@ impl Symmetry {
             work.sorted.sort_unstable();
             work.best.clear();
             self.permute(tables, queues, row, &mut work, 0);
-            if !work.best.is_empty() {
+            if !work.best.is_empty() && work.best != *row {
+                self.acted = true;
                 row.clone_from(&work.best);
             }
         }
