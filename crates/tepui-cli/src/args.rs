@@ -273,7 +273,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "P", help_heading = MACHINES)]
     pub(crate) prefix: Option<u16>,
     /// Up to which number the events behind them are counted (cover, queues)
-    #[arg(long, value_name = "C", help_heading = MACHINES)]
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u8).range(..=200), help_heading = MACHINES)]
     pub(crate) cap: Option<u8>,
     /// How many random executions to try (walk) [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = MACHINES)]

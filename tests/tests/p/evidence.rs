@@ -10,6 +10,7 @@ use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::run::Letter;
 use tepui_model::queue::{Program, Value};
 
 /// A client that floods a server which defers, a spec, and a timer that sends to itself.
@@ -167,6 +168,45 @@ fn forgeries_are_rejected() {
                 assert!(judge(&program, &forged).is_err(), "{what}");
             }
         }
+    }
+}
+
+/// Items that no row needs make nothing true: neither a distance that is listed beside another, nor a letter or a state of
+/// which less is known.
+#[test]
+fn decoys_make_nothing_true() {
+    let counts = "event eA; event eB; machine Main { var i: int; var j: int; start state S { entry { send this, eA; } \
+        on eA do { i = i + 5; j = j + 7; send this, eB; } on eB do { assert i + 2 != j; } } }";
+    let program = program(counts);
+    let mut forged = closed(&program, Precision::ENDS).certificate(&CLAIMED);
+    let last = forged.locals.iter().position(|(_, local)| local.variables == [Value::Distance(0), Value::Distance(2)]);
+    let last = last.unwrap();
+    forged.locals[last].1.variables = vec![Value::Distance(5), Value::Distance(0)];
+    let mut decoy = forged.locals[last].clone();
+    decoy.1.variables = vec![Value::Int(0), Value::Distance(0)];
+    forged.locals.push(decoy);
+    assert!(judge(&program, &forged).is_err());
+
+    let tells = self::program(
+        "event eFirst: machine; event eUse: machine; event eTick; \
+        machine Main { var a: machine; var b: machine; var x: machine; start state S { entry { \
+          a = new C(); b = new C(); announce eFirst, a; if ($) { x = a; } else { x = b; } send a, eTick; \
+          while (true) { announce eUse, x; send a, eTick; } } } } \
+        machine C { start state T { ignore eTick; } } \
+        spec Sp observes eFirst, eUse { var f: machine; start state S { \
+          on eFirst do (m: machine) { f = m; } on eUse do (m: machine) { assert m == f; } } } \
+        test t [main=Main]: assert Sp in { Main, C };",
+    );
+    let rows = closed(&tells, Precision::ENDS);
+    for number in 0..rows.len() {
+        let mut forged = rows.certificate(&CLAIMED);
+        forged.symmetric = true;
+        forged.rows.remove(number);
+        assert!(judge(&tells, &forged).is_err());
+        let mut letters: Vec<_> = forged.letters.iter().map(|letter| letter.event).collect();
+        letters.dedup();
+        forged.letters.extend(letters.iter().map(|&event| Letter { event, payload: Value::Forgotten }));
+        assert!(judge(&tells, &forged).is_err());
     }
 }
 

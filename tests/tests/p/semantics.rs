@@ -199,6 +199,19 @@ const TODAY: &[Case] = &[
         &[Assert],
     ),
     (
+        "what is announced again and again is heard each time",
+        "machine Main { start state S { entry { while ($$) { announce eA; } } } } \
+      spec P observes eA { var n: int; start state S { on eA do { n = n + 1; assert n < 3; } } } \
+      test t [main=Main]: assert P in { Main };",
+        &[Assert],
+    ),
+    (
+        "a loop that no fair choice ends goes on for ever",
+        "machine Main { start state S { entry { var b: bool; while (true) { b = $$; } } } }",
+        &[Diverges],
+    ),
+    ("one that a fair choice ends does not", "machine Main { start state S { entry { while ($$) { } } } }", &[]),
+    (
         "a spec that is hot at the end is an error",
         "machine Main { start state S { entry { announce eA; } } } \
       spec P observes eA { start cold state S { on eA goto H; } hot state H { } } test t [main=Main]: assert P in { Main };",

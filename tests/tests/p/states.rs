@@ -58,14 +58,14 @@ fn closed(program: Program, precision: Precision, most: usize) -> Option<(usize,
 
 /// For each program the numbers of states with queues up to 1, 2, ... letters, until no more come.
 const STATES: &[(&str, &[usize])] = &[
-    ("01-german-1", &[89, 217, 415, 583, 583]),
-    ("06-osr", &[521, 2688, 5576, 8164, 9064, 9064]),
+    ("01-german-1", &[89, 217, 415, 583]),
+    ("06-osr", &[521, 2688, 5576, 8164, 9064]),
     ("07-openwsn", &[15925, 69753, 73803, 74127]),
     ("09-maxinstances", &[16, 21, 24]),
     ("10-pingpong", &[8, 12]),
     ("11-boundedasync", &[5297, 29360, 53637, 75197, 85417]),
-    ("14-elevator-fixed", &[392, 2371, 3932, 4390, 4390]),
-    ("earlier/german_1_share1.p", &[89, 193, 277, 277]),
+    ("14-elevator-fixed", &[392, 2371, 3932, 4390]),
+    ("earlier/german_1_share1.p", &[89, 193, 277]),
 ];
 
 #[test]

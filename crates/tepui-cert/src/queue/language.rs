@@ -35,6 +35,9 @@ pub struct Fate {
     pub may_fail: bool,
 }
 
+/// The most combinations of how far queues have been read. Beyond, anything may be.
+const MOST: usize = 5_000;
+
 /// How far a queue has been read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct At {
@@ -94,7 +97,8 @@ impl Known<'_> {
         }
         let mut counted = at.clone();
         if let Some(place) = self.queue.counts.iter().position(|(other, _)| *other == letter) {
-            counted.counts[place] = counted.counts[place].saturating_add(1).min(self.queue.counts[place].1 + 1);
+            let most = self.queue.counts[place].1.saturating_add(1);
+            counted.counts[place] = counted.counts[place].saturating_add(1).min(most);
         }
         if at.marks > 0 && self.queue.marks[at.marks - 1].0 == letter {
             found.push(At { marks: at.marks - 1, ..counted.clone() });
@@ -124,13 +128,17 @@ impl Claims<'_> {
     pub fn push(&self, before: Known<'_>, letter: u32) -> Fate {
         let (empty, mut fate) = (self.of_empty(), Fate::default());
         let longer = self.with_head(&empty, letter);
+        let letters = before.letters();
         let mut open = vec![(before.start(), empty, longer)];
         let mut seen: HashSet<_> = open.iter().cloned().collect();
         while let Some((at, own, longer)) = open.pop() {
+            if seen.len() > MOST {
+                return Fate { may_hold: true, may_fail: true };
+            }
             if before.is_read(&at) && self.hold(&own) {
                 fate.note(self.hold(&longer));
             }
-            for letter in before.letters() {
+            for &letter in &letters {
                 for next in before.read(&at, letter) {
                     let next = (next, self.with_head(&own, letter), self.with_head(&longer, letter));
                     if seen.insert(next.clone()) {
@@ -144,14 +152,17 @@ impl Claims<'_> {
 
     /// A letter is taken from a queue: the first of those that may be taken.
     pub fn take(&self, before: Known<'_>, after: Known<'_>, letter: u32, takes: &dyn Fn(u32) -> bool) -> Fate {
-        let mut fate = Fate::default();
+        let (mut fate, letters) = (Fate::default(), before.letters());
         let mut open = vec![(before.start(), after.start(), self.of_empty(), self.of_empty(), false)];
         let mut seen: HashSet<_> = open.iter().cloned().collect();
         while let Some((at, left, own, rest, taken)) = open.pop() {
+            if seen.len() > MOST {
+                return Fate { may_hold: true, may_fail: true };
+            }
             if taken && before.is_read(&at) && after.is_read(&left) && self.hold(&own) {
                 fate.note(self.hold(&rest));
             }
-            for other in before.letters() {
+            for &other in &letters {
                 let mut nexts = Vec::new();
                 for next in before.read(&at, other) {
                     let longer = self.with_head(&own, other);

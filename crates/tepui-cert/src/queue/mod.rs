@@ -63,6 +63,11 @@ pub struct Certificate {
     pub rows: Vec<Box<[u32]>>,
 }
 
+impl Precision {
+    /// The largest cap.
+    pub const MOST_COUNTED: u8 = 200;
+}
+
 impl Certificate {
     /// The first line of the text form.
     pub const HEAD: &'static str = "tepui certificate of a program with queues 1";

@@ -63,6 +63,8 @@ enum Known {
 /// says what distances are taken from.
 fn reduced(value: Value, known: Known, first: &mut Option<Value>) -> Option<Value> {
     let number = match (known, &value) {
+        // Where all is known, a distance is too little.
+        (Known::All, Value::Distance(_)) => return None,
         (Known::All, _) => return Some(value),
         (Known::Nothing, _) => return Some(Value::Forgotten),
         (Known::Distance, Value::Int(number) | Value::Distance(number)) => *number,
@@ -106,11 +108,6 @@ impl<T: Valued> Listed<T> {
         let least = |pattern: &Vec<Known>| least(item, pattern);
         let items = self.patterns_of(item).iter().filter_map(least);
         items.filter_map(|item| self.numbers.get(&item).copied()).collect()
-    }
-
-    /// What is left of an item if no more is known of it than of those of its shape, listed or not.
-    pub(super) fn least(&self, item: &T) -> T {
-        self.patterns_of(item).iter().find_map(|pattern| least(item, pattern)).unwrap_or_else(|| item.clone())
     }
 
     fn patterns_of(&self, item: &T) -> &[Vec<Known>] {

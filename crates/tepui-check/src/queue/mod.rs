@@ -10,6 +10,7 @@ mod cover;
 mod liveness;
 mod queues;
 mod replay;
+mod shape;
 mod summary;
 mod symmetry;
 
@@ -20,10 +21,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use tepui_cert::queue::language::{Claims, Fate, Known};
-use tepui_cert::queue::{Certificate, Queue};
+use tepui_cert::queue::{Certificate, Precision, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Task, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::Happens;
 use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 
@@ -31,6 +32,7 @@ use crate::Rejected;
 use cover::Listed;
 use liveness::{Graph, Passed};
 use queues::Queues;
+use shape::Shapes;
 use symmetry::Orbits;
 
 /// What an accepted certificate proves.
@@ -69,7 +71,7 @@ pub fn check(
     Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len() })
 }
 
-/// The most ways in which one step may go.
+/// The most ways in which one step may go, with what specs are told on them.
 const MOST_WAYS: usize = 1 << 17;
 
 /// The most rows that are tried for one state.
@@ -134,13 +136,21 @@ impl<'c> Checker<'c> {
         if certificate.precision.len() != program.kinds.len() {
             return Err(wrong("kinds", "the program has another number of kinds of machines"));
         }
+        if certificate.precision.iter().any(|precision| precision.cap > Precision::MOST_COUNTED) {
+            return Err(wrong("kinds", "nobody counts so far"));
+        }
         if certificate.letters.iter().any(|letter| letter.event as usize >= program.events.len()) {
             return Err(wrong("letters", "there is no such event"));
         }
         if certificate.letters.iter().any(|letter| matches!(letter.payload, Value::Distance(_))) {
             return Err(wrong("letters", "a distance means nothing outside a machine"));
         }
-        if !certificate.locals.iter().all(|(kind, local)| has_shape(program, *kind, local)) {
+        let shapes = Shapes::of(program);
+        let events = |letter: &Letter| shapes.has_events(&letter.payload);
+        if !certificate.letters.iter().all(events) {
+            return Err(wrong("letters", "there is no such event"));
+        }
+        if !certificate.locals.iter().all(|(kind, local)| shapes.fits(*kind, local)) {
             return Err(wrong("locals", "the program has no such state of a machine"));
         }
         let letters = Listed::new(&certificate.letters).ok_or_else(|| wrong("letters", "one is listed twice"))?;
@@ -354,9 +364,10 @@ impl<'c> Checker<'c> {
             Some(letter) => Some(self.certificate.letters[letter as usize].clone()),
             None => waits.then(null),
         };
-        let (mut choices, mut ways) = (Choices::default(), Vec::new());
+        let (mut choices, mut ways, mut told_in_all) = (Choices::default(), Vec::new(), 0);
         loop {
             let outcome = self.program.step(*kind as usize, machine as u32, local, taken.as_ref(), &mut choices);
+            told_in_all += outcome.told.len();
             let (local, told, fair) = (outcome.local, outcome.told.into(), choices.fair());
             let locals = self.locals.covering(&(*kind, local.clone()));
             let letter = match &outcome.effect {
@@ -365,7 +376,7 @@ impl<'c> Checker<'c> {
             };
             let letter = if let [letter] = letter.as_slice() { Some(*letter) } else { None };
             ways.push(Way { local, locals, fair, told, effect: outcome.effect, letter });
-            if ways.len() >= MOST_WAYS {
+            if ways.len() + told_in_all >= MOST_WAYS {
                 return Err("a step goes in too many ways".to_owned());
             }
             if !choices.advance() {
@@ -540,32 +551,4 @@ impl<'c> Checker<'c> {
         }
         Ok(())
     }
-}
-
-/// Whether the program may have such a state of a machine, as far as the numbers in it go.
-fn has_shape(program: &Program, kind: u32, local: &Local) -> bool {
-    let Some(own) = program.kinds.get(kind as usize) else { return false };
-    let state = |state: u32| (state as usize) < own.states.len();
-    let function = |function: u32| (function as usize) < program.functions.len();
-    let event = |letter: &Letter| (letter.event as usize) < program.events.len();
-    let mut below = None;
-    let frames = local.frames.iter().all(|frame| {
-        let fits = program
-            .functions
-            .get(frame.function as usize)
-            .is_some_and(|function| frame.slots.len() == function.slots && frame.at as usize <= function.code.len());
-        // What it returns has a place.
-        let returns = frame.into.is_none_or(|into| below.is_some_and(|slots| (into as usize) < slots));
-        below = Some(frame.slots.len());
-        fits && returns
-    });
-    let agenda = local.agenda.iter().all(|task| match task {
-        Task::Enter(number) => state(*number),
-        Task::Run(number, _) => function(*number),
-        Task::Handle(letter) => event(letter),
-        Task::Exit | Task::Leave | Task::Entry(_) | Task::Below => true,
-    });
-    let variables = local.halted && local.variables.is_empty() || local.variables.len() == own.variables.len();
-    let pending = local.pending.as_ref().is_none_or(|(_, letter)| event(letter));
-    local.states.iter().all(|&number| state(number)) && frames && agenda && variables && pending
 }

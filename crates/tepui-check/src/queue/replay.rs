@@ -9,7 +9,7 @@ use tepui_model::queue::state::{Happens, Machine, State, Step, Takes};
 use tepui_model::queue::{Program, Temperature, Value};
 
 use super::cover::Valued as _;
-use super::has_shape;
+use super::shape::Shapes;
 use crate::Rejected;
 
 /// What an accepted trace shows.
@@ -87,11 +87,12 @@ fn goes_round(program: &Program, trace: &Trace, circle: &Circle) -> Result<Strin
     if trace.property != Error::HotForEver.name() || circle.after >= trace.steps.len() {
         return Err(wrong("nothing goes round"));
     }
+    let shapes = Shapes::of(program);
     let local = |machine: &Machine| {
         let events = machine.queue.iter().all(|letter| (letter.event as usize) < program.events.len());
-        events && has_shape(program, machine.kind, &machine.local)
+        events && shapes.fits(machine.kind, &machine.local)
     };
-    let spec = |(number, own): (usize, &Local)| has_shape(program, program.specs[number].kind as u32, own);
+    let spec = |(number, own): (usize, &Local)| shapes.fits(program.specs[number].kind as u32, own);
     let specs = circle.state.specs.len() == program.specs.len() && circle.state.specs.iter().enumerate().all(spec);
     if !circle.state.machines.iter().all(local) || !specs {
         return Err(wrong("the program has no such state"));

@@ -64,7 +64,7 @@ pub(super) fn push(precision: &Precision, queue: &Queue, letter: u32) -> Queue {
     }
     match cap(precision) {
         0 => longer,
-        most => with_count(&longer, letter, (count_of(queue, letter) + 1).min(most)),
+        most => with_count(&longer, letter, count_of(queue, letter).saturating_add(1).min(most)),
     }
 }
 

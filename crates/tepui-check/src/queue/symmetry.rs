@@ -19,8 +19,6 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::rename::Renaming;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Waiting};
 
-use super::cover::Listed;
-
 /// The most renamings of one row.
 const MOST_RENAMINGS: usize = 120;
 
@@ -33,8 +31,6 @@ const MOST_WAYS: usize = 1_000;
 /// Rows up to renaming.
 pub(super) struct Orbits<'c> {
     program: &'c Program,
-    locals: Listed<(u32, Local)>,
-    letters: Listed<Letter>,
     numbers: RefCell<Numbers>,
     forms: FxHashMap<Box<[u32]>, u32>,
 }
@@ -122,8 +118,7 @@ impl<'c> Orbits<'c> {
             apart: FxHashMap::default(),
             same: Vec::new(),
         };
-        let (locals, letters) = (Listed::new(&certificate.locals)?, Listed::new(&certificate.letters)?);
-        let mut orbits = Self { program, locals, letters, numbers: RefCell::new(numbers), forms: FxHashMap::default() };
+        let mut orbits = Self { program, numbers: RefCell::new(numbers), forms: FxHashMap::default() };
         for (number, row) in certificate.rows.iter().enumerate() {
             let known = |part: &[u32]| {
                 (part[0] as usize) < certificate.locals.len()
@@ -256,7 +251,7 @@ impl<'c> Orbits<'c> {
 
     /// Whether a machine does the same in two states, and never takes anything.
     fn acts_like(&self, place: u32, one: &(u32, Local), two: &(u32, Local)) -> bool {
-        let mut states = vec![self.locals.least(one), self.locals.least(two)];
+        let mut states = vec![one.clone(), two.clone()];
         let mut ways: Vec<Vec<Does>> = Vec::new();
         while ways.len() < states.len() {
             let Some(own) = self.ways(place, &states[ways.len()].clone(), &mut states) else { return false };
@@ -288,16 +283,16 @@ impl<'c> Orbits<'c> {
         let (mut choices, mut ways) = (Choices::default(), Vec::new());
         loop {
             let outcome = self.program.step(*kind as usize, place, local, None, &mut choices);
-            let told = outcome.told.iter().map(|letter| self.letters.least(letter)).collect();
+            let told = outcome.told;
             let (what, goes_on) = match outcome.effect {
                 Effect::Rests => (What::Rests, true),
-                Effect::Sends(target, letter) => (What::Sends(target, self.letters.least(&letter)), true),
+                Effect::Sends(target, letter) => (What::Sends(target, letter), true),
                 Effect::Fails(error, _) => (What::Fails(error), false),
                 Effect::Pruned | Effect::Repeats => (What::Stops, false),
                 _ => return None,
             };
             let next = goes_on.then(|| {
-                let next = self.locals.least(&(*kind, outcome.local));
+                let next = (*kind, outcome.local);
                 states.iter().position(|other| *other == next).unwrap_or_else(|| {
                     states.push(next);
                     states.len() - 1

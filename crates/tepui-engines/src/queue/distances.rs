@@ -50,23 +50,27 @@ pub(super) fn keep_distances(counters: &Variables, local: &mut Local) {
 /// Finds counters that an instruction uses for more than their distance.
 fn uses(instruction: &Instruction, counters: &Variables, found: &mut Variables) {
     let mut reads = |expression: &Expression| asked(expression, counters, found);
-    match instruction {
-        Instruction::Set(place, value) => {
-            place.path.iter().for_each(|part| {
-                if let Part::At(key) = part {
-                    reads(key);
-                }
-            });
-            match place.slot {
-                Slot::Variable(number) if counters.contains(&number) => {
-                    if !is_distance(value, counters) {
-                        reads(value);
-                        found.insert(number);
-                    }
-                }
-                _ => reads(value),
+    if let Instruction::Set(place, _)
+    | Instruction::Insert(place, ..)
+    | Instruction::Add(place, _)
+    | Instruction::Remove(place, _) = instruction
+    {
+        place.path.iter().for_each(|part| {
+            if let Part::At(key) = part {
+                reads(key);
             }
-        }
+        });
+    }
+    match instruction {
+        Instruction::Set(place, value) => match place.slot {
+            Slot::Variable(number) if counters.contains(&number) => {
+                if !is_distance(value, counters) {
+                    reads(value);
+                    found.insert(number);
+                }
+            }
+            _ => reads(value),
+        },
         Instruction::Insert(_, one, two) | Instruction::Announce(one, two) | Instruction::Raise(one, two) => {
             [one, two].into_iter().for_each(reads);
         }

@@ -96,7 +96,7 @@ impl Precision {
         }
         if let cap @ 1.. = self.counted() {
             let count = queue.counts.entry(letter).or_insert(0);
-            *count = (*count + 1).min(cap);
+            *count = count.saturating_add(1).min(cap);
         }
         queue
     }

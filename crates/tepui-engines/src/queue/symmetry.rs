@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::rename::Renaming;
-use tepui_model::queue::run::{Letter, Local};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Waiting};
 
 use super::explorer::Explorer;
 use super::summary::{Precision, Queue};
-use super::tables::{Ends, Tables};
+use super::tables::Tables;
 use crate::interner::Interner;
 
 /// A search up to symmetry, if that is wanted and helps. Who has waited for how long is forgotten when machines change
@@ -256,7 +256,7 @@ impl Symmetry {
     }
 
     /// The state that a machine in a place is merged with.
-    fn merge(&mut self, tables: &mut Tables, place: u32, local: u32) -> u32 {
+    fn merge(&mut self, tables: &Tables, place: u32, local: u32) -> u32 {
         let rest = tables.rest(local);
         if rest.takes || rest.halted {
             return local;
@@ -304,61 +304,72 @@ fn orders(sorted: &[(Key, u32)]) -> usize {
     ties.fold(1, |all: usize, next| all.saturating_mul(next))
 }
 
+/// What specs are told, what happens then, and the number of the state that comes next.
+type Does = ((Vec<Letter>, What), Option<usize>);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum What {
+    Rests,
+    Sends(u32, Letter),
+    Fails(Error),
+    Stops,
+}
+
 /// Whether a machine that never takes anything does the same in two states, whatever is chosen.
-fn acts_like(tables: &mut Tables, place: u32, one: u32, two: u32) -> bool {
-    let Some(states) = busy_states(tables, place, &[one, two]) else { return false };
+fn acts_like(tables: &Tables, place: u32, one: u32, two: u32) -> bool {
+    let (kind, program) = (tables.local_of(one).0 as usize, tables.program());
+    let mut states = vec![tables.local_of(one).1.clone(), tables.local_of(two).1.clone()];
+    let mut ways = Vec::new();
+    while ways.len() < states.len() {
+        let own = states[ways.len()].clone();
+        let Some(own) = does(program, kind, place, &own, &mut states) else { return false };
+        ways.push(own);
+    }
     // All are alike until something tells them apart.
-    let mut classes: FxHashMap<u32, u32> = states.iter().map(|&local| (local, 0)).collect();
+    let mut classes = vec![0; states.len()];
     loop {
         let mut signatures = Interner::default();
-        let mut next = FxHashMap::default();
-        for &local in &states {
-            let ways = tables.ways(place, local, None);
-            let mut does: Vec<_> = ways
-                .iter()
-                .map(|way| {
-                    let effect = match &way.effect {
-                        Ends::Sends(target, letter) => (0, *target, *letter),
-                        Ends::Fails(error) => (1, *error as u32, 0),
-                        Ends::Pruned => (2, 0, 0),
-                        _ => (3, 0, 0),
-                    };
-                    (effect, way.told.clone(), classes.get(&way.local).filter(|_| effect.0 % 3 == 0).copied())
-                })
-                .collect();
+        let mut next = Vec::new();
+        for (own, class) in ways.iter().zip(&classes) {
+            let mut does: Vec<_> = own.iter().map(|(what, to)| (what, to.map(|to| classes[to]))).collect();
             does.sort_unstable();
             does.dedup();
-            next.insert(local, signatures.intern((classes[&local], does)));
+            next.push(signatures.intern((*class, does)));
         }
-        let before = classes.values().max().copied();
-        let after = next.values().max().copied();
+        if next == classes {
+            return classes[0] == classes[1];
+        }
         classes = next;
-        if before == after {
-            return classes[&one] == classes[&two];
-        }
     }
 }
 
-/// The states of a machine that can come after some, if it never takes, creates or ends anything there.
-fn busy_states(tables: &mut Tables, place: u32, from: &[u32]) -> Option<Vec<u32>> {
-    let mut found = from.to_vec();
-    let mut at = 0;
-    while at < found.len() {
-        let rest = tables.rest(found[at]);
-        if rest.takes || rest.halted || found.len() > MOST_MERGED {
+/// What a machine does in a state; nothing, if it may take something there, create a machine, or do what cannot be said.
+fn does(program: &Program, kind: usize, place: u32, local: &Local, states: &mut Vec<Local>) -> Option<Vec<Does>> {
+    if local.waiting(program) != Waiting::Busy {
+        return None;
+    }
+    let (mut choices, mut ways) = (Choices::default(), Vec::new());
+    loop {
+        let outcome = program.step(kind, place, local, None, &mut choices);
+        let what = match outcome.effect {
+            Effect::Rests => What::Rests,
+            Effect::Sends(target, letter) => What::Sends(target, letter),
+            Effect::Fails(error, _) => What::Fails(error),
+            Effect::Pruned | Effect::Repeats => What::Stops,
+            _ => return None,
+        };
+        let next = matches!(what, What::Rests | What::Sends(..)).then(|| {
+            states.iter().position(|other| *other == outcome.local).unwrap_or_else(|| {
+                states.push(outcome.local);
+                states.len() - 1
+            })
+        });
+        ways.push(((outcome.told, what), next));
+        if states.len() > MOST_MERGED || ways.len() > MOST_MERGED {
             return None;
         }
-        for way in tables.ways(place, found[at], None).iter() {
-            match way.effect {
-                Ends::Sends(..) | Ends::Rests | Ends::Pruned => {}
-                Ends::Fails(_) => continue,
-                Ends::Creates(..) | Ends::Unknown(_) => return None,
-            }
-            if !matches!(way.effect, Ends::Pruned) && !found.contains(&way.local) {
-                found.push(way.local);
-            }
+        if !choices.advance() {
+            return Some(ways);
         }
-        at += 1;
     }
-    Some(found)
 }

@@ -75,7 +75,7 @@ pub struct Tables {
 /// Instead of a letter, where none is taken.
 const NO_LETTER: u32 = u32::MAX;
 
-/// The most ways in which one step may go. The checker has the same limit.
+/// The most ways in which one step may go, with what specs are told on them. The checker has the same limit.
 const MOST_WAYS: usize = 1 << 17;
 
 impl Tables {
@@ -169,8 +169,10 @@ impl Tables {
             None => self.rest(local).takes.then_some(null),
         };
         let (program, mut choices, mut ways) = (Arc::clone(&self.program), Choices::default(), Vec::new());
+        let mut told_in_all = 0;
         loop {
             let outcome = program.step(kind as usize, machine, &own, taken.as_ref(), &mut choices);
+            told_in_all += outcome.told.len();
             let told = outcome.told.iter().map(|letter| self.letter(letter)).collect();
             let effect = match outcome.effect {
                 Effect::Rests => Ends::Rests,
@@ -186,7 +188,7 @@ impl Tables {
             };
             let local = self.local(kind, outcome.local);
             ways.push(Way { choices: choices.made(), fair: choices.fair(), local, told, effect });
-            if ways.len() == MOST_WAYS {
+            if ways.len() + told_in_all >= MOST_WAYS {
                 let effect = Ends::Unknown(Cannot::Endless);
                 ways = vec![Way { choices: Vec::new(), fair: Vec::new(), local, told: Vec::new(), effect }];
                 break;

@@ -4,9 +4,8 @@
 //! the machine is about to take another event, or has halted. Its outcome depends on nothing but the machine's own state,
 //! the event, and what is chosen on the way.
 
+mod round;
 mod step;
-
-use std::collections::HashMap;
 
 use super::evaluate::Error;
 use super::{HALT, Handler, Instruction, NULL, Program, Value};
@@ -179,7 +178,7 @@ pub enum Effect {
     Fails(Error, String),
     /// Nobody looks at such executions.
     Pruned,
-    /// Nothing new happens any more, but for a fair choice.
+    /// The machine has been here before in the same step, and a fair choice will lead it elsewhere.
     Repeats,
     /// What happens depends on a forgotten value.
     Forgotten,
@@ -191,6 +190,9 @@ pub enum Effect {
 
 /// The most instructions of a step.
 const MOST_INSTRUCTIONS: usize = 1_000_000;
+
+/// The most that specs are told in a step.
+const MOST_TOLD: usize = 300;
 
 /// The most that is chosen from.
 pub const MOST_CHOICES: usize = 10_000;
@@ -279,16 +281,7 @@ impl Program {
         taken: Option<&Letter>,
         choices: &mut Choices,
     ) -> Outcome {
-        let mut run = Run {
-            program: self,
-            kind,
-            this,
-            local: local.clone(),
-            told: Vec::new(),
-            says: Vec::new(),
-            seen: HashMap::new(),
-            choices,
-        };
+        let mut run = Run::new(self, kind, this, local.clone(), choices);
         let effect = run.step(taken).unwrap_or_else(|effect| effect);
         let Run { mut local, told, says, .. } = run;
         let at = local.frames.last().and_then(|frame| Some((frame.function, frame.at.checked_sub(1)?)));

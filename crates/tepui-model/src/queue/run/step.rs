@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Choices, Effect, Frame, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, Task, Waiting};
+use super::round::goes_round;
+use super::{Choices, Effect, Frame, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_TOLD, Task, Waiting};
 use crate::queue::evaluate::{Error, Scope, Trouble, without};
 use crate::queue::{Among, Expression, HALT, Handler, Instruction, NULL, Place, Program, Slot, State, Value};
 
@@ -14,15 +15,33 @@ pub(super) struct Run<'p, 'c> {
     pub(super) local: Local,
     pub(super) told: Vec<Letter>,
     pub(super) says: Vec<String>,
-    /// Where it has been, with the number of choices made before.
-    pub(super) seen: HashMap<Local, usize>,
+    /// Where it has been and how much specs had been told there, with the number of choices made before.
+    seen: HashMap<(Local, usize), usize>,
+    /// Whether the step ends where it may have been before.
+    probing: bool,
     pub(super) choices: &'c mut Choices,
 }
 
 /// The way to an effect is an error, so that `?` leads there.
 type Going<T> = Result<T, Effect>;
 
-impl Run<'_, '_> {
+impl<'p, 'c> Run<'p, 'c> {
+    pub(super) fn new(program: &'p Program, kind: usize, this: u32, local: Local, choices: &'c mut Choices) -> Self {
+        let (told, says, seen, probing) = (Vec::new(), Vec::new(), HashMap::new(), false);
+        Self { program, kind, this, local, told, says, seen, probing, choices }
+    }
+
+    /// A step that ends at the next place where the machine may have been before, with [`Effect::Repeats`].
+    pub(super) fn probing(
+        program: &'p Program,
+        kind: usize,
+        this: u32,
+        local: Local,
+        choices: &'c mut Choices,
+    ) -> Self {
+        Self { probing: true, ..Self::new(program, kind, this, local, choices) }
+    }
+
     pub(super) fn step(&mut self, taken: Option<&Letter>) -> Going<Effect> {
         if let Some((target, letter)) = self.local.pending.take() {
             return Ok(Effect::Sends(target, letter));
@@ -143,15 +162,23 @@ impl Run<'_, '_> {
         Err(Effect::Fails(error, message.to_owned()))
     }
 
-    /// Ends the step if it has been in the same state before.
+    /// Ends the step if it has been in the same state before and has told the specs nothing since.
     fn has_been_here(&mut self) -> Going<()> {
+        if self.probing {
+            return Err(Effect::Repeats);
+        }
+        if self.told.len() > MOST_TOLD {
+            return Err(Effect::Endless);
+        }
         let made = self.choices.next;
-        match self.seen.insert(self.local.clone(), made) {
-            None => Ok(()),
-            Some(before) if self.choices.made[before..made].iter().any(|(.., fair)| fair.is_some()) => {
-                Err(Effect::Repeats)
-            }
-            Some(_) => self.fail(Error::Diverges, "this goes on for ever"),
+        let Some(before) = self.seen.insert((self.local.clone(), self.told.len()), made) else { return Ok(()) };
+        if self.choices.made[before..made].iter().all(|(.., fair)| fair.is_none()) {
+            return self.fail(Error::Diverges, "this goes on for ever");
+        }
+        match goes_round(self.program, self.kind, self.this, &self.local) {
+            Some(true) => self.fail(Error::Diverges, "this goes on for ever"),
+            Some(false) => Err(Effect::Repeats),
+            None => Err(Effect::Endless),
         }
     }
 

@@ -83,7 +83,8 @@ pub(crate) static ENTRY: Entry = Entry {
     forms: &[],
     ask: "attach a spec, or write `assert` where something must hold",
     same_options: Some(
-        "give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances, --attach-specs",
+        "give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances, --attach-specs, \
+         --queue-invariant, --invariant-file, --assume-invariants",
     ),
     checks_proofs: true,
 };
