@@ -37,6 +37,8 @@ pub enum Accepted {
         properties: Vec<String>,
         /// How many rows there are.
         rows: usize,
+        /// What is assumed and not proved, in sentences.
+        assumed: Vec<String>,
     },
     /// The proof is about languages of actions.
     Languages {

@@ -81,10 +81,11 @@ fn proves(accepted: &Accepted) -> String {
             let proves = claim(properties).unwrap_or_else(others);
             format!("{proves} ({} of {})", count(*rows as u64, "row"), count(*languages as u64, "regular set"))
         }
-        Accepted::Rows { properties, rows } => {
+        Accepted::Rows { properties, rows, assumed } => {
             let others = || "no states but those of its rows can be reached".to_owned();
             let rows = count(*rows as u64, "abstract state");
-            format!("{} ({rows}, for queues of any length)", claim(properties).unwrap_or_else(others))
+            let assumed: String = assumed.iter().map(|assumed| format!("\n  note  {assumed}")).collect();
+            format!("{} ({rows}, for queues of any length){assumed}", claim(properties).unwrap_or_else(others))
         }
         Accepted::Languages { properties, automata, states } => {
             let nothing = || "nothing is claimed".to_owned();

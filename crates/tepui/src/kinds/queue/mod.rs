@@ -370,7 +370,7 @@ impl Kind for Tested {
         };
         let properties: Vec<_> = self.asked().into_iter().filter(|name| meant(name)).collect();
         let proved = tepui_check::queue::check(&self.program, &properties, certificate, stop)?;
-        let accepted = Accepted::Rows { properties: proved.properties, rows: proved.rows };
+        let accepted = Accepted::Rows { properties: proved.properties, rows: proved.rows, assumed: self.assumptions() };
         Ok(Checked { accepted, unreached: Vec::new() })
     }
 
