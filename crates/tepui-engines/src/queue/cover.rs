@@ -282,7 +282,10 @@ impl Cover {
         match letters {
             Some(event) => {
                 let event = self.program.event_name(event);
-                format!("{about}: can {event} be the next event that {kind} takes there?")
+                format!(
+                    "{about}: can {event} be the next event that {kind} takes there? A claim about its queue may tell, \
+                     like --queue-invariant '{kind}: #{event} <= 1'"
+                )
             }
             None => format!("{about}: can the queue of {kind} be without anything to take there?"),
         }
