@@ -308,17 +308,12 @@ impl<'c> Checker<'c> {
         Ok(null)
     }
 
-    /// What becomes of claims.
+    /// Whether all claims may hold. If one may not, nothing is proved, because claims are relied on.
     fn claimed(&self, fate: Fate) -> Result<bool, Wrong> {
-        if fate.may_fail && !self.program.rules.assume_claims {
-            self.relies_on_claims()?;
+        match fate.may_fail && !self.program.rules.assume_claims {
+            true => Err(format!("a step leads to the error {}", Error::Invariant.name())),
+            false => Ok(fate.may_hold),
         }
-        Ok(fate.may_hold)
-    }
-
-    /// A claim may not hold: then nothing is proved, because claims are relied on.
-    fn relies_on_claims(&self) -> Result<(), Wrong> {
-        Err(format!("a step leads to the error {}", Error::Invariant.name()))
     }
 
     fn formulas(&self, kind: usize) -> Vec<&'c Formula> {

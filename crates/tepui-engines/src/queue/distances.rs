@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use tepui_model::queue::run::Local;
-use tepui_model::queue::{Among, Binary, Expression, Instruction, Part, Program, Slot, Value};
+use tepui_model::queue::{Binary, Expression, Instruction, Program, Slot, Value};
 
 /// Variables, by their numbers.
 type Variables = BTreeSet<usize>;
@@ -49,50 +49,16 @@ pub(super) fn keep_distances(counters: &Variables, local: &mut Local) {
 
 /// Finds counters that an instruction uses for more than their distance.
 fn uses(instruction: &Instruction, counters: &Variables, found: &mut Variables) {
-    let mut reads = |expression: &Expression| asked(expression, counters, found);
-    if let Instruction::Set(place, _)
-    | Instruction::Insert(place, ..)
-    | Instruction::Add(place, _)
-    | Instruction::Remove(place, _) = instruction
+    if let Instruction::Set(place, value) = instruction
+        && let Slot::Variable(number) = place.slot
+        && counters.contains(&number)
     {
-        place.path.iter().for_each(|part| {
-            if let Part::At(key) = part {
-                reads(key);
-            }
-        });
-    }
-    match instruction {
-        Instruction::Set(place, value) => match place.slot {
-            Slot::Variable(number) if counters.contains(&number) => {
-                if !is_distance(value, counters) {
-                    reads(value);
-                    found.insert(number);
-                }
-            }
-            _ => reads(value),
-        },
-        Instruction::Insert(_, one, two) | Instruction::Announce(one, two) | Instruction::Raise(one, two) => {
-            [one, two].into_iter().for_each(reads);
+        if place.path.is_empty() && is_distance(value, counters) {
+            return;
         }
-        Instruction::Add(_, one)
-        | Instruction::Remove(_, one)
-        | Instruction::Unless(one, _)
-        | Instruction::Return(Some(one))
-        | Instruction::Choose(Among::Of(one), _)
-        | Instruction::New(_, one, _)
-        | Instruction::Goto(_, one)
-        | Instruction::Assert(one, _)
-        | Instruction::Assume(one) => reads(one),
-        Instruction::Call(_, arguments, _) => arguments.iter().for_each(reads),
-        Instruction::Send(target, event, payload) => [target, event, payload].into_iter().for_each(reads),
-        // What is printed decides nothing.
-        Instruction::Print(_)
-        | Instruction::Return(None)
-        | Instruction::Choose(..)
-        | Instruction::Jump(_)
-        | Instruction::Pop
-        | Instruction::Receive(..) => {}
+        found.insert(number);
     }
+    instruction.expressions().into_iter().for_each(|expression| asked(expression, counters, found));
 }
 
 /// Whether it is a counter, or a counter and a constant.

@@ -44,7 +44,6 @@ pub struct Queues {
     circle: Option<Trace>,
     /// How many views there were at the bound before.
     views_before: usize,
-    complete: bool,
 }
 
 /// The views of states.
@@ -104,7 +103,6 @@ impl Queues {
             found: BTreeMap::new(),
             circle: None,
             views_before: 0,
-            complete: true,
         }
     }
 
@@ -195,7 +193,6 @@ impl Engine for Queues {
         budget.progress(self.bound, self.explorer.len() as u64, self.viewed() as u64);
         let mut round = self.round();
         if let Err(stop) = viewed {
-            self.complete = false;
             round.stopped = Some(stop);
             return Ok(round);
         }

@@ -218,6 +218,37 @@ pub enum Instruction {
     Print(Expression),
 }
 
+impl Instruction {
+    /// The expressions that it evaluates, but for messages to people, which decide nothing.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Self::Set(place, one) | Self::Add(place, one) | Self::Remove(place, one) => place.with_keys(&[one]),
+            Self::Insert(place, one, two) => place.with_keys(&[one, two]),
+            Self::Announce(one, two) | Self::Raise(one, two) => vec![one, two],
+            Self::Unless(one, _)
+            | Self::Return(Some(one))
+            | Self::Choose(Among::Of(one), _)
+            | Self::New(_, one, _)
+            | Self::Goto(_, one)
+            | Self::Assert(one, _)
+            | Self::Assume(one) => vec![one],
+            Self::Call(_, arguments, _) => arguments.iter().collect(),
+            Self::Send(target, event, payload) => vec![target, event, payload],
+            Self::Print(_) | Self::Return(None) | Self::Choose(..) | Self::Jump(_) | Self::Pop | Self::Receive(..) => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Place {
+    /// The keys on the way to it, and some expressions more.
+    fn with_keys<'e>(&'e self, more: &[&'e Expression]) -> Vec<&'e Expression> {
+        let keys = self.path.iter().filter_map(|part| if let Part::At(key) = part { Some(key) } else { None });
+        keys.chain(more.iter().copied()).collect()
+    }
+}
+
 /// What is chosen from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Among {

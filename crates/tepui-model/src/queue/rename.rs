@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::run::{Frame, Letter, Local, Task};
-use super::{Among, Expression, Instruction, Part, Program, Value};
+use super::{Among, Expression, Instruction, Program, Value};
 
 /// For each machine its new number. Machines behind the end keep theirs.
 pub struct Renaming<'r> {
@@ -91,30 +91,11 @@ fn has_no_machine(value: &Value) -> bool {
 }
 
 fn is_without_numbers(instruction: &Instruction) -> bool {
-    let place = |path: &[Part]| path.iter().all(|part| if let Part::At(key) = part { fits(key) } else { true });
-    match instruction {
-        Instruction::Set(to, one) | Instruction::Add(to, one) | Instruction::Remove(to, one) => {
-            place(&to.path) && fits(one)
-        }
-        Instruction::Insert(to, one, two) => place(&to.path) && fits(one) && fits(two),
-        Instruction::Announce(one, two) | Instruction::Raise(one, two) => fits(one) && fits(two),
-        Instruction::Unless(one, _)
-        | Instruction::Return(Some(one))
-        | Instruction::Choose(Among::Of(one), _)
-        | Instruction::New(_, one, _)
-        | Instruction::Goto(_, one)
-        | Instruction::Assert(one, _)
-        | Instruction::Assume(one) => fits(one),
-        Instruction::Call(_, arguments, _) => arguments.iter().all(fits),
-        Instruction::Send(target, event, payload) => fits(target) && fits(event) && fits(payload),
+    let chosen = match instruction {
         Instruction::Choose(Among::These(values), _) => values.iter().all(has_no_machine),
-        Instruction::Print(_)
-        | Instruction::Return(None)
-        | Instruction::Choose(..)
-        | Instruction::Jump(_)
-        | Instruction::Pop
-        | Instruction::Receive(..) => true,
-    }
+        _ => true,
+    };
+    chosen && instruction.expressions().into_iter().all(fits)
 }
 
 /// Whether an expression has no reference in it, and no text with values.

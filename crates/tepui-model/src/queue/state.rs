@@ -176,7 +176,7 @@ impl Program {
             _ => None,
         };
         let mut heard = Vec::new();
-        let broken = place.and_then(|place| {
+        let broken = place.filter(|_| !self.claims.is_empty()).and_then(|place| {
             let mut queue = acting.queue.clone();
             queue.remove(place);
             self.broken_claim(acting.kind as usize, &queue)
