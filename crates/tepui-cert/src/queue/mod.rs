@@ -51,6 +51,8 @@ pub struct Certificate {
     pub properties: Vec<String>,
     /// Whether a row also stands for those in which machines of a kind have changed places.
     pub symmetric: bool,
+    /// Whether others wait in a row in which a machine can only take harmless steps.
+    pub partial_order: bool,
     /// For each kind of machine how precisely its queues are known.
     pub precision: Vec<Precision>,
     /// The letters.

@@ -24,12 +24,14 @@ impl Certificate {
             properties.push(name.to_owned());
         }
         let symmetric = lines.accept("symmetric").is_some();
+        let partial_order = lines.accept("partial-order").is_some();
         let precision = read_list(&mut lines, "kinds", read_precision)?;
         let letters = read_list(&mut lines, "letters", |lines, text| terms(lines, text, read_letter))?;
         let locals = read_list(&mut lines, "locals", |lines, text| terms(lines, text, read_local))?;
         let queues = read_list(&mut lines, "queues", |lines, text| terms(lines, text, read_queue))?;
         let rows = read_list(&mut lines, "rows", |lines, text| read_numbers(lines, text).map(Vec::into_boxed_slice))?;
-        lines.end().map(|()| Self { program, properties, symmetric, precision, letters, locals, queues, rows })
+        lines.end()?;
+        Ok(Self { program, properties, symmetric, partial_order, precision, letters, locals, queues, rows })
     }
 }
 
@@ -266,6 +268,7 @@ mod tests {
             program: Digest::of(b"p"),
             properties: vec!["assert".to_owned()],
             symmetric: true,
+            partial_order: true,
             precision: vec![
                 Precision { prefix: None, order: Order::Ends, cap: 0 },
                 Precision { prefix: Some(2), order: Order::Bag, cap: 3 },

@@ -17,6 +17,9 @@ impl Certificate {
         if self.symmetric {
             out.push_str("symmetric\n");
         }
+        if self.partial_order {
+            out.push_str("partial-order\n");
+        }
         list(&mut out, "kinds", &self.precision, precision);
         list(&mut out, "letters", &self.letters, letter);
         list(&mut out, "locals", &self.locals, |(kind, local)| format!("{kind} {}", machine(local)));

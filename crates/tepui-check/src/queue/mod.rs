@@ -7,6 +7,7 @@
 //! leads to does not happen.
 
 mod cover;
+mod harmless;
 mod liveness;
 mod queues;
 mod replay;
@@ -31,7 +32,7 @@ use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 use crate::Rejected;
 use cover::Listed;
 use liveness::{Graph, Passed};
-use queues::Queues;
+use queues::{Queues, Taken};
 use shape::Shapes;
 use symmetry::Orbits;
 
@@ -166,6 +167,12 @@ impl<'c> Checker<'c> {
         let rows = certificate.rows.iter().map(|row| &**row).zip(0..);
         let claims = |error: Error| certificate.properties.iter().any(|name| name == error.name());
         let graph = claims(Error::HotForEver).then(Graph::default);
+        if certificate.partial_order && (graph.is_some() || !program.claims.is_empty()) {
+            return Err(wrong(
+                "partial-order",
+                "not all rows are there that liveness or a claim about queues depends on",
+            ));
+        }
         let orbits = match certificate.symmetric {
             true if !program.has_no_numbers() => {
                 return Err(wrong("symmetric", "machines of the program can be told apart by their numbers"));
@@ -264,6 +271,11 @@ impl<'c> Checker<'c> {
                 graph.node(number, temperatures);
             }
         }
+        if self.certificate.partial_order
+            && let Some(machine) = self.goes_first(row, machines / 2)?
+        {
+            return self.machine(row, machine).map(|_| ());
+        }
         let mut moved = false;
         for machine in 0..machines / 2 {
             let moves = self.machine(row, machine)?;
@@ -291,8 +303,7 @@ impl<'c> Checker<'c> {
         }
         let letters = &self.certificate.letters;
         let takes = |letter: u32| program.may_take(*kind as usize, local, letters[letter as usize].event);
-        let precision = &self.certificate.precision[*kind as usize];
-        let taken = self.queues.take((row[2 * machine], queue), precision, &takes).unwrap_or_default();
+        let taken = self.offered(row[2 * machine], queue)?;
         for (letter, left) in &*taken {
             if self.may_leave((*kind as usize, queue), (*letter, *left), &takes)? {
                 self.steps(row, machine, Some(*letter), *left)?;
@@ -306,6 +317,15 @@ impl<'c> Checker<'c> {
             self.steps(row, machine, None, queue)?;
         }
         Ok(null)
+    }
+
+    /// What a machine in a state may take from a queue, each with what is left.
+    fn offered(&mut self, number: u32, queue: u32) -> Result<Taken, Wrong> {
+        let (kind, local) = self.local(number)?;
+        let (program, letters) = (self.program, &self.certificate.letters);
+        let takes = |letter: u32| program.may_take(*kind as usize, local, letters[letter as usize].event);
+        let precision = &self.certificate.precision[*kind as usize];
+        Ok(self.queues.take((number, queue), precision, &takes).unwrap_or_default())
     }
 
     /// Whether all claims may hold. If one may not, nothing is proved, because claims are relied on.
@@ -341,17 +361,22 @@ impl<'c> Checker<'c> {
     }
 
     fn steps(&mut self, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) -> Result<(), Wrong> {
-        let key = (machine, row[2 * machine], letter);
-        if !self.known.contains_key(&key) {
-            let ways = self.ways(machine, row[2 * machine], letter)?;
-            self.known.insert(key, ways.into());
-        }
-        let ways = Rc::clone(&self.known[&key]);
+        let ways = self.ways(machine, row[2 * machine], letter)?;
         ways.iter().try_for_each(|way| self.way(row, machine, queue, way))
     }
 
     /// What a machine does, in all ways.
-    fn ways(&self, machine: usize, local: u32, letter: Option<u32>) -> Result<Vec<Way>, Wrong> {
+    fn ways(&mut self, machine: usize, local: u32, letter: Option<u32>) -> Result<Rc<[Way]>, Wrong> {
+        let key = (machine, local, letter);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let ways: Rc<[Way]> = self.worked_out(machine, local, letter)?.into();
+        self.known.insert(key, Rc::clone(&ways));
+        Ok(ways)
+    }
+
+    fn worked_out(&self, machine: usize, local: u32, letter: Option<u32>) -> Result<Vec<Way>, Wrong> {
         let (kind, local) = self.local(local)?;
         let waits = !matches!(local.waiting(self.program), Waiting::Busy);
         let null = || Letter { event: NULL, payload: Value::Null };

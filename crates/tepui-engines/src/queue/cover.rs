@@ -27,6 +27,10 @@ use super::symmetry::explorer;
 pub static FACTS: Facts =
     Facts { explored: "covered with {}", restarts: true, ..Facts::unbounded("cover", &["refinements"]) };
 
+/// The number of rows from which on others wait while a machine takes harmless steps. Below, all rows are cheap, and their
+/// number means something.
+const MANY: usize = 10_000;
+
 /// How precise summaries become, one after the other.
 const LADDER: [Precision; 6] = [
     Precision::ENDS,
@@ -61,6 +65,18 @@ pub struct Cover {
     /// Whether the rows of the last round are closed.
     closed: bool,
     steps_before: u64,
+    /// Whether some rows may be left out.
+    partial_order: bool,
+}
+
+/// How a search ends.
+enum Ended {
+    /// No row is left.
+    Closed,
+    /// It must be more precise.
+    Refined,
+    /// There are so many rows that some should be left out.
+    Many,
 }
 
 /// What a way of the rows comes to in the program.
@@ -86,7 +102,16 @@ impl Cover {
             open: BTreeMap::new(),
             closed: false,
             steps_before: 0,
+            partial_order: false,
         }
+    }
+
+    /// The same, but where there are many rows, a machine with harmless steps goes first, if that is wanted and says enough:
+    /// who waits for ever is not seen, nor all queues of which something is claimed.
+    #[must_use]
+    pub fn with_partial_order(self, wanted: bool) -> Self {
+        let partial_order = wanted && self.program.claims.is_empty() && !self.errors.contains(&Error::HotForEver);
+        Self { partial_order, ..self }
     }
 
     /// An error that the rows lead to, and of which nothing is known yet.
@@ -95,16 +120,16 @@ impl Cover {
         explorer.errors().keys().filter(|error| self.errors.contains(error)).find(news).copied()
     }
 
-    /// Searches at the present precision. Says whether the search is at its end, as opposed to a step that shows that it
-    /// must be more precise.
-    fn search(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<bool, Stop> {
+    /// Searches at the present precision.
+    fn search(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<Ended, Stop> {
+        let full = self.partial_order && !explorer.has_partial_order();
         loop {
             let mut found = 0;
             let known = explorer.errors().len();
             let done = spend_on(explorer, budget, |explorer, stop| {
                 explorer.run(&mut |own| {
                     found = own.errors().len();
-                    found > known || stop(own)
+                    found > known || full && own.len() > MANY || stop(own)
                 })
             });
             while let Some(error) = self.fresh(explorer) {
@@ -112,7 +137,7 @@ impl Cover {
                     Followed::Real(trace) => _ = self.violated.insert(error, trace),
                     Followed::Spurious(open) => {
                         if self.refine(&open) {
-                            return Ok(false);
+                            return Ok(Ended::Refined);
                         }
                         self.open.insert(error, open);
                     }
@@ -123,7 +148,10 @@ impl Cover {
                 if asked && hot_for_ever(explorer, budget)?.is_some() {
                     self.open.insert(Error::HotForEver, Open { at: None, steps: 0 });
                 }
-                return Ok(true);
+                return Ok(Ended::Closed);
+            }
+            if full && explorer.len() > MANY {
+                return Ok(Ended::Many);
             }
         }
     }
@@ -216,14 +244,20 @@ impl Engine for Cover {
             self.explorer = Some(explorer);
             return Err(Stop::GaveUp(self.obstacle()));
         }
-        let ended = self.search(&mut explorer, budget);
+        let mut ended = self.search(&mut explorer, budget);
+        if let Ok(Ended::Many) = ended {
+            self.steps_before += explorer.steps();
+            let precisions = explorer.precisions().to_vec();
+            explorer = explorer.with_partial_order().again(precisions);
+            ended = self.search(&mut explorer, budget);
+        }
         let mut round = self.round(&explorer);
         match ended {
-            Ok(true) => {
+            Ok(Ended::Closed) => {
                 self.closed = true;
                 round.test_due = self.open.is_empty() && !self.violated.contains_key(&Error::Invariant);
             }
-            Ok(false) => {
+            Ok(Ended::Refined | Ended::Many) => {
                 self.steps_before += explorer.steps();
                 self.refinements += 1;
                 self.open.clear();

@@ -17,6 +17,7 @@ impl Explorer {
             program: tables.program().digest(),
             properties: properties.iter().map(|error| error.name().to_owned()).collect(),
             symmetric: self.is_up_to_symmetry(),
+            partial_order: self.has_partial_order(),
             precision: self.precisions().iter().map(precision).collect(),
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),

@@ -6,6 +6,7 @@
 //! states, and the rows that are found are closed: whatever the program does from one of these states leads to one of
 //! these rows.
 
+mod harmless;
 mod retrace;
 
 use std::collections::BTreeMap;
@@ -77,6 +78,8 @@ pub struct Explorer {
     steps: u64,
     /// If of rows in which machines have changed places one is kept.
     symmetry: Option<Symmetry>,
+    /// If others wait while a machine takes harmless steps.
+    partial_order: bool,
 }
 
 /// What comes of a way.
@@ -113,7 +116,8 @@ impl Explorer {
     #[must_use]
     pub fn again(self, precision: Vec<Precision>) -> Self {
         let fresh = self.symmetry.map(|_| Symmetry::default());
-        Self { symmetry: fresh, ..Self::with(self.tables, precision, self.longest) }
+        let partial_order = self.partial_order;
+        Self { symmetry: fresh, partial_order, ..Self::with(self.tables, precision, self.longest) }
     }
 
     /// The same, but of rows in which machines of a kind have changed places one is kept, if nobody can tell them apart.
@@ -158,6 +162,7 @@ impl Explorer {
             unknown: None,
             steps: 0,
             symmetry: None,
+            partial_order: false,
         };
         explorer.begin();
         explorer
@@ -215,7 +220,11 @@ impl Explorer {
     }
 
     fn expand(&mut self, number: u32, row: &[u32]) {
-        let mut moved = false;
+        let first = if self.partial_order { self.goes_first(row) } else { None };
+        let mut moved = first.is_some_and(|machine| self.moves(number, row, machine));
+        if moved {
+            return;
+        }
         for machine in 0..self.machines(row) {
             moved |= self.moves(number, row, machine);
         }

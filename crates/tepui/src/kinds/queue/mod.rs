@@ -27,7 +27,7 @@ use super::{
     Summary, of_another_kind, open_because,
 };
 use crate::run::run;
-use crate::{AUTO, Dialect, Error, Input, Options, Problem, Reading, Sending};
+use crate::{AUTO, Dialect, Error, Input, Options, PartialOrder, Problem, Reading, Sending};
 
 pub use tepui_engines::queue::cover::FACTS as COVER;
 pub use tepui_engines::queue::queues::FACTS as QUEUES;
@@ -72,6 +72,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "--attach-specs",
         "--svg",
         "--no-symmetry",
+        "--no-partial-order",
         "--queue-invariant",
         "--invariant-file",
         "--assume-invariants",
@@ -274,7 +275,10 @@ impl Tested {
         let (program, errors) = (|| Arc::clone(&self.program), || self.asked.clone());
         let precision = options.queue_precision;
         let symmetry = options.symmetry;
-        let cover = || Cover::new(program(), errors(), precision, symmetry);
+        let cover = || {
+            let reduces = options.partial_order != PartialOrder::Off;
+            Cover::new(program(), errors(), precision, symmetry).with_partial_order(reduces)
+        };
         let queues = || Queues::new(program(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
         let walk = || Walk::new(program(), errors(), options.walking);
         let limit = || query.bound_limit.clone();
