@@ -353,7 +353,8 @@ pub(crate) struct VerifyArgs {
     /// Programs: print what a proof has found out, for each line and for each pair of lines
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) invariant: bool,
-    /// Programs: explore all threads everywhere, also those that could wait (closure); --no-reduction implies it
+    /// Programs and P: explore all threads and machines everywhere, also those that could wait (closure, cover);
+    /// --no-reduction implies it
     #[arg(long, help_heading = SEARCH)]
     pub(crate) no_partial_order: bool,
     /// Programs: what the generator test takes for the frames that a return may come back to (contexts, delays); by default

@@ -33,13 +33,26 @@ impl Query {
     }
 }
 
+/// Asked whether evidence for some properties is to be believed, while others are still open.
+pub type Believes<'b> = &'b mut dyn FnMut(&Arc<crate::Evidence>, &[usize]) -> bool;
+
 /// Runs an engine until every property is answered or a limit is reached.
 pub fn drive(engine: &mut dyn Engine, query: &Query, budget: &mut Budget) -> Outcome {
-    if cfg!(debug_assertions) { run(&mut Contract::of(engine), query, budget) } else { run(engine, query, budget) }
+    drive_believing(engine, query, budget, &mut |_, _| true)
 }
 
-fn run(engine: &mut dyn Engine, query: &Query, budget: &mut Budget) -> Outcome {
+/// The same, but evidence for some properties counts only if it is believed. It is worth asking at once: when the run ends
+/// at a limit, there may be no time left to look at it.
+pub fn drive_believing(engine: &mut dyn Engine, query: &Query, budget: &mut Budget, believes: Believes<'_>) -> Outcome {
+    match cfg!(debug_assertions) {
+        true => run(&mut Contract::of(engine), query, budget, believes),
+        false => run(engine, query, budget, believes),
+    }
+}
+
+fn run(engine: &mut dyn Engine, query: &Query, budget: &mut Budget, believes: Believes<'_>) -> Outcome {
     let mut run = Run {
+        believes,
         answers: query.properties.iter().map(|_| Answer::Open).collect(),
         disputed: None,
         engine,
@@ -76,6 +89,7 @@ impl Answer {
 
 struct Run<'a> {
     engine: &'a mut dyn Engine,
+    believes: Believes<'a>,
     query: &'a Query,
     answers: Vec<Answer>,
     /// How two engines contradict each other.
@@ -121,10 +135,14 @@ impl Run<'_> {
             return Some(Some(Reason::Limit(Limit::Bound)));
         }
         match self.prove(&round, budget) {
-            Err(stop) => Some(Some(stop.into())),
-            Ok(true) => Some(None),
-            Ok(false) => None,
+            Err(stop) => return Some(Some(stop.into())),
+            Ok(true) => return Some(None),
+            Ok(false) => {}
         }
+        if self.query.prove && round.some_due {
+            self.prove_some(budget);
+        }
+        (self.query.prove && !self.answers.iter().any(Answer::is_open)).then_some(None)
     }
 
     fn record(&mut self, round: &Round) {
@@ -184,6 +202,10 @@ impl Run<'_> {
         }
         let Some(evidence) = evidence?.map(Arc::new) else { return Ok(false) };
         for property in (0..self.answers.len()).filter(|property| !round.violated.contains(property)) {
+            // What was proved before is proved again, by the same evidence as the rest.
+            if let Answer::Decided(Verdict::Safe(_), _) = self.answers[property] {
+                self.answers[property] = Answer::Open;
+            }
             self.proved(property, &Proven::by(&evidence), round.by);
         }
         Ok(true)
@@ -206,7 +228,18 @@ impl Run<'_> {
     /// Keeps what is proved although other properties are open.
     fn prove_some(&mut self, budget: &mut Budget) {
         let Ok(Some((proved, evidence))) = budget.with_grace(|budget| self.engine.proved(budget)) else { return };
-        let (proven, by) = (Proven::by(&Arc::new(evidence)), self.engine.facts());
+        let (evidence, by) = (Arc::new(evidence), self.engine.facts());
+        let mut known = self.answers.iter().filter(|answer| matches!(answer, Answer::Decided(Verdict::Safe(_), _)));
+        // There is one piece of evidence in the end. What is proved already is not given up for less.
+        if known.clone().count() >= proved.len() && known.next().is_some() || !(self.believes)(&evidence, &proved) {
+            return;
+        }
+        let proven = Proven::by(&evidence);
+        for answer in &mut self.answers {
+            if let Answer::Decided(Verdict::Safe(_), _) = answer {
+                *answer = Answer::Open;
+            }
+        }
         proved.into_iter().for_each(|property| self.proved(property, &proven, by));
     }
 

@@ -69,7 +69,7 @@ pub trait Engine: Send {
     /// Asked when a round says so: evidence that no larger bound shows anything new, if there is any.
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 
-    /// Asked when a run ends with open properties: evidence for some of them, given by their indices, where a proof of
+    /// Asked when a round says so, and when a run ends with open properties: evidence for some of them, given by their indices, where a proof of
     /// one does not depend on the others.
     fn proved(&mut self, _budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
         Ok(None)
@@ -110,6 +110,8 @@ pub struct Round {
     pub exhausted: bool,
     /// Whether the convergence test is due: on a plateau, or when the engine sees that it may succeed.
     pub test_due: bool,
+    /// Whether the engine can [prove](Engine::proved) some properties now, and goes on with the others.
+    pub some_due: bool,
     /// Views that a proof would still have to account for, where the engine counts them.
     pub open: u64,
     /// Why the bound was not explored to its end, if it was not.
@@ -135,6 +137,7 @@ impl Round {
             violated: Vec::new(),
             exhausted: false,
             test_due: false,
+            some_due: false,
             open: 0,
             stopped: None,
             goes_on: false,

@@ -30,7 +30,7 @@ pub use about::{About, Invariant, Place, Unreached};
 pub use bound::Bound;
 pub use budget::{Budget, Limit, Progress, Stop, Stopper};
 pub use decorator::{Decorator, Deferred, Measuring};
-pub use driver::{Query, drive};
+pub use driver::{Believes, Query, drive, drive_believing};
 pub use engine::{Approximation, Engine, Evidence, Facts, Notes, Round};
 pub use outcome::{Iteration, Outcome, PropertyOutcome};
 pub use portfolio::{Member, Portfolio};

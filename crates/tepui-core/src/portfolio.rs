@@ -119,7 +119,11 @@ fn explore(lane: &Lane, orders: &Receiver<Explorer>, limit: Option<&[u32]>) {
                 violated.clone_from(&round.violated);
             }
             let asks = |round: &Round| {
-                round.test_due || round.exhausted || round.stopped.is_some() || round.violated != before
+                round.test_due
+                    || round.some_due
+                    || round.exhausted
+                    || round.stopped.is_some()
+                    || round.violated != before
             };
             let waits = result.as_ref().map_or(true, asks) || exceeds(engine.next_bound(), limit);
             let work = budget.work();
@@ -410,8 +414,11 @@ impl Engine for Portfolio {
     }
 
     fn proved(&mut self, budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
-        let asked = if self.is_active() { self.turn..self.turn + 1 } else { 0..self.members.len() };
-        for index in asked {
+        // Who was on turn, and all that have come to their end before.
+        for index in 0..self.members.len() {
+            if index != self.turn && self.members[index].stop.is_none() {
+                continue;
+            }
             let proved = self.with(index, budget, |engine, budget| engine.proved(budget));
             if let Some(Ok(Some(proved))) = proved {
                 self.speaker = Some(index);

@@ -203,7 +203,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     } else if last.is_some_and(|last| !last.approximations.is_empty()) {
         facts.extend(refinements(report));
     } else if outcome.reduced && outcome.evidence().is_some() {
-        facts.push(("reduced", "threads that cannot disturb others were explored in one order".to_owned()));
+        facts.push(("reduced", "steps that cannot disturb others were explored in one order".to_owned()));
     } else if outcome.evidence().is_some() && outcome.status() == Status::Safe && outcome.has_views() {
         let views = last.map_or(0, |last| last.views);
         facts.push(("views", format!("{} can be reached, and no others", views_text(views, outcome.view))));

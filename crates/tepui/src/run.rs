@@ -1,8 +1,10 @@
 //! Running an engine about a problem of any kind, and not believing it.
 
+use std::sync::Arc;
+
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Cause, Rejected};
-use tepui_core::{Budget, Engine, Outcome, Query, Reason, Status, Stop, Verdict, drive};
+use tepui_core::{Budget, Engine, Evidence, Outcome, Query, Reason, Status, Stop, Verdict, drive_believing};
 
 use crate::Options;
 use crate::kinds::{Checked, Kind};
@@ -15,25 +17,36 @@ pub(crate) fn run(
     options: &Options,
     budget: &Budget,
 ) -> (Outcome, Option<Checked>) {
-    let outcome = drive(engine, query, &mut budget.clone());
-    confirmed(kind, outcome, options, budget)
+    let mut known = None;
+    let outcome = drive_believing(engine, query, &mut budget.clone(), &mut |evidence, some| {
+        let about = |name: &str| some.iter().any(|&property| query.properties[property] == name);
+        let stop = || budget.clone().look().is_err();
+        let checked = kind.check(&evidence.certificate, &about, &stop);
+        let late = checked.as_ref().is_err_and(|rejected| rejected.cause == Cause::Stopped);
+        known = checked.ok().map(|checked| (Arc::clone(evidence), checked)).or(known.take());
+        // What is refused is told in the end.
+        !late
+    });
+    let same = |evidence: &Evidence| outcome.evidence().is_some_and(|own| std::ptr::eq(own, evidence));
+    let known = known.filter(|(evidence, _)| same(evidence)).map(|(_, checked)| checked);
+    confirmed(kind, outcome, known, options, budget)
 }
 
-/// An outcome without the answers that are not confirmed.
+/// An outcome without the answers that are not confirmed. The evidence may have been checked already.
 pub(crate) fn confirmed(
     kind: &dyn Kind,
     mut outcome: Outcome,
+    mut checked: Option<Checked>,
     options: &Options,
     budget: &Budget,
 ) -> (Outcome, Option<Checked>) {
-    let mut checked = None;
     // The checker is asked about the properties of the problem: an answer about anything else would pass unseen.
     let asked = kind.asked();
     let stray = |name: &String| outcome.is_safe(name) && !asked.is_empty() && !asked.contains(name);
     if outcome.properties.iter().any(|property| stray(&property.name)) {
         outcome.take_back(Status::Safe, &Stop::defect("an answer is about a property that nobody asked for").into());
     }
-    if let Some(evidence) = outcome.evidence().filter(|_| kind.entry().checks_proofs) {
+    if let Some(evidence) = outcome.evidence().filter(|_| kind.entry().checks_proofs && checked.is_none()) {
         let stop = || budget.clone().look().is_err();
         match kind.check(&evidence.certificate, &|name| outcome.is_safe(name), &stop) {
             Ok(proof) => checked = Some(proof),

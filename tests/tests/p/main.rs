@@ -6,6 +6,7 @@ mod claims;
 mod corpus;
 mod evidence;
 mod liveness;
+mod names;
 mod random;
 mod semantics;
 mod states;

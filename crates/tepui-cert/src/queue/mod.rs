@@ -63,6 +63,8 @@ pub struct Certificate {
     pub queues: Vec<Queue>,
     /// For each machine its state and its queue, then for each spec its state.
     pub rows: Vec<Box<[u32]>>,
+    /// Rows whose states another row stands for, in which integers are names.
+    pub named: Vec<(u32, u32)>,
 }
 
 impl Precision {

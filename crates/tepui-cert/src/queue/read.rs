@@ -30,8 +30,15 @@ impl Certificate {
         let locals = read_list(&mut lines, "locals", |lines, text| terms(lines, text, read_local))?;
         let queues = read_list(&mut lines, "queues", |lines, text| terms(lines, text, read_queue))?;
         let rows = read_list(&mut lines, "rows", |lines, text| read_numbers(lines, text).map(Vec::into_boxed_slice))?;
+        let mut named = Vec::new();
+        while let Some(pair) = lines.accept("named") {
+            let [row, by] = read_numbers(&lines, pair)?[..] else {
+                return Err(lines.error("expected `named ROW ROW`"));
+            };
+            named.push((row, by));
+        }
         lines.end()?;
-        Ok(Self { program, properties, symmetric, partial_order, precision, letters, locals, queues, rows })
+        Ok(Self { program, properties, symmetric, partial_order, precision, letters, locals, queues, rows, named })
     }
 }
 
@@ -176,6 +183,7 @@ fn read_word(word: &str) -> Option<Value> {
         "false" => Value::Bool(false),
         _ if word.starts_with('"') => Value::text(&text_of(word)?),
         _ if word.starts_with('~') => Value::Distance(number('~')?.parse().ok()?),
+        _ if word.starts_with('^') => Value::Name(number('^')?.parse().ok()?),
         _ if word.starts_with('f') => Value::Float(u64::from_str_radix(number('f')?, 16).ok()?),
         _ if word.starts_with('e') => Value::Event(number('e')?.parse().ok()?),
         _ if word.starts_with('m') => Value::Machine(number('m')?.parse().ok()?),
@@ -256,7 +264,12 @@ mod tests {
         let local = Local {
             states: vec![0, 2],
             frames: vec![
-                Frame { function: 1, at: 2, slots: vec![value, Value::Forgotten, Value::Distance(-2)], into: None },
+                Frame {
+                    function: 1,
+                    at: 2,
+                    slots: vec![value, Value::Forgotten, Value::Distance(-2), Value::Name(-3)],
+                    into: None,
+                },
                 Frame { function: 0, at: 0, slots: Vec::new(), into: Some(3) },
             ],
             agenda: tasks.into(),
@@ -277,6 +290,7 @@ mod tests {
             locals: vec![(1, local)],
             queues: vec![Queue { prefix: vec![0, 0], marks: vec![(0, false), (0, true)], counts: vec![(0, 2)] }],
             rows: vec![vec![0, 0].into()],
+            named: vec![(1, 0)],
         };
         assert_eq!(Certificate::from_text(&certificate.to_text()).as_ref(), Ok(&certificate));
         let steps = vec![Step { machine: 0, choices: vec![1, 0] }, Step { machine: 2, choices: Vec::new() }];

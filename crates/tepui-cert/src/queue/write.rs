@@ -25,6 +25,7 @@ impl Certificate {
         list(&mut out, "locals", &self.locals, |(kind, local)| format!("{kind} {}", machine(local)));
         list(&mut out, "queues", &self.queues, queue);
         list(&mut out, "rows", &self.rows, |row| numbers(row));
+        self.named.iter().for_each(|(row, by)| _ = writeln!(out, "named {row} {by}"));
         sealed(&out)
     }
 }
@@ -88,6 +89,7 @@ fn value(one: &Value) -> String {
     match one {
         Value::Forgotten => "_".to_owned(),
         Value::Distance(number) => format!("~{number}"),
+        Value::Name(number) => format!("^{number}"),
         Value::Null => "null".to_owned(),
         Value::Bool(holds) => holds.to_string(),
         Value::Int(number) => number.to_string(),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use tepui_model::queue::Value;
-use tepui_model::queue::run::{Letter, Local, Task};
+use tepui_model::queue::run::{Letter, Local};
 
 /// Something made of values.
 pub(super) trait Valued: Clone + Eq + Hash {
@@ -25,19 +25,7 @@ impl Valued for Letter {
 
 impl Valued for (u32, Local) {
     fn values(&mut self, each: &mut dyn FnMut(&mut Value)) {
-        let local = &mut self.1;
-        local.variables.iter_mut().for_each(&mut *each);
-        local.frames.iter_mut().flat_map(|frame| &mut frame.slots).for_each(&mut *each);
-        for task in &mut local.agenda {
-            match task {
-                Task::Entry(payload) | Task::Run(_, payload) => each(payload),
-                Task::Handle(letter) => each(&mut letter.payload),
-                Task::Exit | Task::Leave | Task::Enter(_) | Task::Below => {}
-            }
-        }
-        if let Some((_, letter)) = &mut local.pending {
-            each(&mut letter.payload);
-        }
+        self.1.values_mut(each);
     }
 }
 
@@ -101,6 +89,11 @@ impl<T: Valued> Listed<T> {
             }
         }
         Some(Self { numbers, patterns })
+    }
+
+    /// The number of an item.
+    pub(super) fn number(&self, item: &T) -> Option<u32> {
+        self.numbers.get(item).copied()
     }
 
     /// The items that cover another one.

@@ -9,6 +9,7 @@
 mod cover;
 mod harmless;
 mod liveness;
+mod names;
 mod queues;
 mod replay;
 mod shape;
@@ -96,6 +97,10 @@ struct Checker<'c> {
     known: FxHashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
     /// What becomes of specs, by their states and what they are told by a kind of machine.
     heard: FxHashMap<Telling, Rc<Heard>>,
+    /// Rows for which others stand.
+    named: FxHashMap<u32, u32>,
+    /// What states of machines and queues become if their names are shifted.
+    shifted: FxHashMap<(bool, u32, i64), Option<u32>>,
 }
 
 /// What a step comes to.
@@ -177,6 +182,9 @@ impl<'c> Checker<'c> {
             true if !program.has_no_numbers() => {
                 return Err(wrong("symmetric", "machines of the program can be told apart by their numbers"));
             }
+            true if !certificate.named.is_empty() => {
+                return Err(wrong("symmetric", "there are names"));
+            }
             true if graph.is_some() => {
                 return Err(wrong("symmetric", "who has waited is forgotten when machines change places"));
             }
@@ -194,6 +202,8 @@ impl<'c> Checker<'c> {
             graph,
             known: FxHashMap::default(),
             heard: FxHashMap::default(),
+            named: certificate.named.iter().copied().collect(),
+            shifted: FxHashMap::default(),
         })
     }
 
@@ -220,7 +230,7 @@ impl<'c> Checker<'c> {
     }
 
     /// A row with one of some numbers at each of some places, and otherwise as given.
-    fn covering(&self, row: Vec<u32>, parts: &[(usize, Vec<u32>)]) -> Option<u32> {
+    fn covering(&mut self, row: Vec<u32>, parts: &[(usize, Vec<u32>)]) -> Option<u32> {
         // As a rule there is one number at each place.
         let mut rows = vec![row];
         for (place, numbers) in parts {
@@ -238,9 +248,13 @@ impl<'c> Checker<'c> {
             };
             rows = rows.iter().flat_map(|row| numbers.iter().map(move |number| with(row, *number))).collect();
         }
-        rows.iter().find_map(|row| match &self.orbits {
-            Some(orbits) => orbits.find(row),
-            None => self.rows.get(&row[..]).copied(),
+        rows.into_iter().find_map(|row| match &self.orbits {
+            Some(orbits) => orbits.find(&row),
+            None if self.named.is_empty() => self.rows.get(&row[..]).copied(),
+            None => {
+                let found = self.named(row).and_then(|row| self.rows.get(&row[..]).copied());
+                found.map(|row| self.named.get(&row).copied().unwrap_or(row))
+            }
         })
     }
 
@@ -270,6 +284,12 @@ impl<'c> Checker<'c> {
             if let Some(graph) = &mut self.graph {
                 graph.node(number, temperatures);
             }
+        }
+        if let Some(by) = self.named.get(&number) {
+            // Somebody has to take the steps.
+            let other = self.certificate.rows.get(*by as usize).filter(|_| !self.named.contains_key(by));
+            let meant = other.and_then(|by| self.is_meant_by(row, by));
+            return if meant == Some(true) { Ok(()) } else { Err(format!("row {by} does not stand for it")) };
         }
         if self.certificate.partial_order
             && let Some(machine) = self.goes_first(row, machines / 2)?

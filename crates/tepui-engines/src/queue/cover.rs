@@ -65,8 +65,15 @@ pub struct Cover {
     /// Whether the rows of the last round are closed.
     closed: bool,
     steps_before: u64,
+    /// Whether machines may change places.
+    symmetry: bool,
     /// Whether some rows may be left out.
     partial_order: bool,
+    /// Whether it is left for later whether a spec is hot for ever: that needs all rows.
+    liveness_later: bool,
+    /// What was proved before that, and whether something was.
+    safe: Option<(Vec<usize>, Evidence)>,
+    proved_with_less: bool,
 }
 
 /// How a search ends.
@@ -77,6 +84,8 @@ enum Ended {
     Refined,
     /// There are so many rows that some should be left out.
     Many,
+    /// What was taken for a name is more than that.
+    Unnamed,
 }
 
 /// What a way of the rows comes to in the program.
@@ -93,7 +102,8 @@ impl Cover {
         let kinds = program.kinds.len();
         let first = precision.unwrap_or(LADDER[0]);
         Self {
-            explorer: Some(explorer(&program, &errors, vec![first; kinds], usize::MAX, symmetry)),
+            explorer: Some(explorer(&program, &errors, vec![first; kinds], usize::MAX, symmetry).with_names()),
+            symmetry,
             levels: precision.is_none().then(|| vec![0; kinds]),
             program,
             errors,
@@ -103,14 +113,17 @@ impl Cover {
             closed: false,
             steps_before: 0,
             partial_order: false,
+            liveness_later: false,
+            safe: None,
+            proved_with_less: false,
         }
     }
 
     /// The same, but where there are many rows, a machine with harmless steps goes first, if that is wanted and says enough:
-    /// who waits for ever is not seen, nor all queues of which something is claimed.
+    /// not all queues are seen of which something may be claimed.
     #[must_use]
     pub fn with_partial_order(self, wanted: bool) -> Self {
-        let partial_order = wanted && self.program.claims.is_empty() && !self.errors.contains(&Error::HotForEver);
+        let partial_order = wanted && self.program.claims.is_empty();
         Self { partial_order, ..self }
     }
 
@@ -132,6 +145,9 @@ impl Cover {
                     found > known || full && own.len() > MANY || stop(own)
                 })
             });
+            if explorer.unknown().is_some() && explorer.has_names() {
+                return Ok(Ended::Unnamed);
+            }
             while let Some(error) = self.fresh(explorer) {
                 match follow(&self.program, explorer, error) {
                     Followed::Real(trace) => _ = self.violated.insert(error, trace),
@@ -145,7 +161,7 @@ impl Cover {
             }
             if done? {
                 let asked = self.errors.contains(&Error::HotForEver);
-                if asked && hot_for_ever(explorer, budget)?.is_some() {
+                if asked && !self.liveness_later && hot_for_ever(explorer, budget)?.is_some() {
                     self.open.insert(Error::HotForEver, Open { at: None, steps: 0 });
                 }
                 return Ok(Ended::Closed);
@@ -179,17 +195,46 @@ impl Cover {
     }
 
     /// The errors that the rows exclude, by their numbers.
-    fn excluded(&self) -> Vec<usize> {
-        let reached = |error: &Error| self.explorer.as_ref().is_none_or(|rows| rows.errors().contains_key(error));
+    fn excluded(&self, explorer: &Explorer) -> Vec<usize> {
+        let later = |error: &Error| self.liveness_later && *error == Error::HotForEver;
+        let reached = |error: &Error| explorer.errors().contains_key(error) || later(error);
         // What was left out because of a claim is left out wrongly if the claim does not hold.
         let unfounded = reached(&Error::Invariant);
         let found = |error: &Error| unfounded || self.open.contains_key(error) || reached(error);
         (0..self.errors.len()).filter(|&number| !found(&self.errors[number])).collect()
     }
 
+    /// A search for safety in which some rows are left out.
+    fn with_less(&mut self, explorer: Explorer) -> Explorer {
+        self.liveness_later = self.errors.contains(&Error::HotForEver);
+        let precisions = explorer.precisions().to_vec();
+        let explorer = if explorer.has_names() { explorer } else { self.fresh_explorer(&explorer) };
+        explorer.with_partial_order().again(precisions)
+    }
+
+    /// Keeps what is proved, and goes on with all rows for liveness.
+    fn with_all(&mut self, explorer: &Explorer) -> Explorer {
+        self.safe = self.evidence_of(explorer).filter(|(excluded, _)| !excluded.is_empty());
+        self.proved_with_less = self.safe.is_some();
+        (self.liveness_later, self.partial_order) = (false, false);
+        let named = explorer.has_names();
+        let fresh = self.fresh_explorer(explorer);
+        if named { fresh.with_names() } else { fresh }
+    }
+
+    /// A search from the start, without names.
+    fn fresh_explorer(&self, before: &Explorer) -> Explorer {
+        let live = |error: &&Error| !self.liveness_later || **error != Error::HotForEver;
+        let errors: Vec<_> = self.errors.iter().filter(live).copied().collect();
+        explorer(&self.program, &errors, before.precisions().to_vec(), usize::MAX, self.symmetry)
+    }
+
     fn evidence(&self) -> Option<(Vec<usize>, Evidence)> {
-        let explorer = self.explorer.as_ref().filter(|_| self.closed)?;
-        let excluded = self.excluded();
+        self.evidence_of(self.explorer.as_ref().filter(|_| self.closed)?)
+    }
+
+    fn evidence_of(&self, explorer: &Explorer) -> Option<(Vec<usize>, Evidence)> {
+        let excluded = self.excluded(explorer);
         let errors: Vec<_> = excluded.iter().map(|&number| self.errors[number]).collect();
         let known = told(&self.program, explorer.precisions());
         let because = format!("{} cover every schedule and every queue length ({known})", rows_text(explorer.len()));
@@ -244,20 +289,30 @@ impl Engine for Cover {
             self.explorer = Some(explorer);
             return Err(Stop::GaveUp(self.obstacle()));
         }
-        let mut ended = self.search(&mut explorer, budget);
-        if let Ok(Ended::Many) = ended {
-            self.steps_before += explorer.steps();
-            let precisions = explorer.precisions().to_vec();
-            explorer = explorer.with_partial_order().again(precisions);
-            ended = self.search(&mut explorer, budget);
-        }
+        let ended = loop {
+            let ended = self.search(&mut explorer, budget);
+            let steps = explorer.steps();
+            explorer = match ended {
+                Ok(Ended::Many) => self.with_less(explorer),
+                Ok(Ended::Unnamed) => self.fresh_explorer(&explorer),
+                ended => break ended,
+            };
+            self.steps_before += steps;
+            self.open.clear();
+        };
         let mut round = self.round(&explorer);
         match ended {
+            Ok(Ended::Closed) if self.liveness_later => {
+                explorer = self.with_all(&explorer);
+                round.some_due = self.safe.is_some();
+            }
             Ok(Ended::Closed) => {
                 self.closed = true;
+                round.again = self.proved_with_less;
+                round.some_due = !self.open.is_empty();
                 round.test_due = self.open.is_empty() && !self.violated.contains_key(&Error::Invariant);
             }
-            Ok(Ended::Refined | Ended::Many) => {
+            Ok(_) => {
                 self.steps_before += explorer.steps();
                 self.refinements += 1;
                 self.open.clear();
@@ -275,7 +330,7 @@ impl Engine for Cover {
     }
 
     fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
-        Ok(self.evidence().filter(|(excluded, _)| !excluded.is_empty()))
+        Ok(self.evidence().filter(|(excluded, _)| !excluded.is_empty()).or_else(|| self.safe.take()))
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
@@ -290,7 +345,15 @@ impl Engine for Cover {
 
     fn notes(&self) -> Notes {
         let obstacles = if self.open.is_empty() { Vec::new() } else { vec![self.obstacle()] };
-        Notes { stored: ["abstract state", "abstract states"], from_above: true, obstacles, ..Notes::default() }
+        let all = self.closed && self.open.is_empty();
+        let reduced = self.explorer.as_ref().is_some_and(Explorer::has_partial_order) || self.proved_with_less && !all;
+        Notes {
+            stored: ["abstract state", "abstract states"],
+            from_above: true,
+            reduced,
+            obstacles,
+            ..Notes::default()
+        }
     }
 }
 
@@ -359,7 +422,13 @@ fn followed(
             Takes::Letter(place) => Some(needed.letter(&machine.queue[place])),
         };
         let wanted = letter.map(|letter| explorer.tables().letter_of(letter).clone());
-        if offered != wanted.filter(|letter| letter.event != NULL) {
+        let same = match (offered, wanted.filter(|letter| letter.event != NULL)) {
+            (Some(offered), Some(wanted)) => {
+                offered.event == wanted.event && offered.payload.is_meant_by(&wanted.payload, &mut None)
+            }
+            (offered, wanted) => offered.is_none() && wanted.is_none(),
+        };
+        if !same {
             return Err(at);
         }
         let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;

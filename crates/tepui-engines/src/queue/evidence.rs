@@ -13,6 +13,8 @@ impl Explorer {
     /// and these errors were not found.
     pub fn certificate(&self, properties: &[Error]) -> Certificate {
         let tables = self.tables();
+        let meant = || self.meant().iter().filter_map(|(row, by)| Some((row, self.number(by)?)));
+        let (all, first) = (self.rows().chain(meant().map(|(row, _)| row.clone())), self.len() as u32);
         Certificate {
             program: tables.program().digest(),
             properties: properties.iter().map(|error| error.name().to_owned()).collect(),
@@ -22,7 +24,8 @@ impl Explorer {
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),
             queues: self.queues().map(queue).collect(),
-            rows: self.rows().map(Vec::into_boxed_slice).collect(),
+            rows: all.map(Vec::into_boxed_slice).collect(),
+            named: (first..).zip(meant()).map(|(row, (_, by))| (row, by)).collect(),
         }
     }
 

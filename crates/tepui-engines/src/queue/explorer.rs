@@ -7,6 +7,7 @@
 //! these rows.
 
 mod harmless;
+mod named;
 mod retrace;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{Bound, Program, Temperature, Value};
 
 use super::claims;
+use super::names::Names;
 use super::rows::Rows;
 use super::summary::{Precision, Queue};
 use super::symmetry::Symmetry;
@@ -80,6 +82,8 @@ pub struct Explorer {
     symmetry: Option<Symmetry>,
     /// If others wait while a machine takes harmless steps.
     partial_order: bool,
+    /// If some integers are names.
+    names: Option<Names>,
 }
 
 /// What comes of a way.
@@ -109,7 +113,7 @@ pub type Stop<'s> = &'s mut dyn FnMut(&Explorer) -> bool;
 impl Explorer {
     /// A search at the start of a program.
     pub fn new(program: Arc<Program>, precision: Vec<Precision>, longest: usize) -> Self {
-        Self::with(Tables::new(program), precision, longest)
+        Self::with(Tables::new(program), precision, longest, None)
     }
 
     /// The same from the start, with another precision. What machines do is not worked out again.
@@ -117,7 +121,13 @@ impl Explorer {
     pub fn again(self, precision: Vec<Precision>) -> Self {
         let fresh = self.symmetry.map(|_| Symmetry::default());
         let partial_order = self.partial_order;
-        Self { symmetry: fresh, partial_order, ..Self::with(self.tables, precision, self.longest) }
+        let names = self.names.map(|_| Names::default());
+        Self { symmetry: fresh, partial_order, ..Self::with(self.tables, precision, self.longest, names) }
+    }
+
+    /// The number of a row.
+    pub(super) fn number(&self, row: &[u32]) -> Option<u32> {
+        self.rows.find(row)
     }
 
     /// The same, but of rows in which machines of a kind have changed places one is kept, if nobody can tell them apart.
@@ -142,9 +152,12 @@ impl Explorer {
         if let Some(symmetry) = &mut self.symmetry {
             symmetry.reduce(&mut self.tables, &mut self.queues, &mut self.next);
         }
+        if let Some(names) = &mut self.names {
+            names.reduce(&mut self.tables, &mut self.queues, &mut self.next);
+        }
     }
 
-    fn with(tables: Tables, precision: Vec<Precision>, longest: usize) -> Self {
+    fn with(tables: Tables, precision: Vec<Precision>, longest: usize, names: Option<Names>) -> Self {
         let mut explorer = Self {
             tables,
             precision,
@@ -163,6 +176,7 @@ impl Explorer {
             steps: 0,
             symmetry: None,
             partial_order: false,
+            names,
         };
         explorer.begin();
         explorer
@@ -183,7 +197,14 @@ impl Explorer {
                 }
             }
         }
-        self.rows.intern(&row);
+        self.next = row;
+        if self.names.is_some() {
+            let before = self.next.clone();
+            self.next[0] = self.tables.created_with_names(program.main as u32, &Value::Null);
+            self.give_names(&before);
+        }
+        self.reduce();
+        self.rows.intern(&self.next);
         self.before.push(0);
     }
 
@@ -322,8 +343,20 @@ impl Explorer {
         }
     }
 
-    /// Puts the row together that a way leads to.
+    /// Puts the row together that a way leads to, with names for integers where these get their first values.
     fn next(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Next {
+        let next = self.next_with(row, machine, queue, way, false);
+        if self.names.is_none() || !matches!(next, Next::Row(_)) || !self.tables.has_names(way) {
+            return next;
+        }
+        let before = self.next.clone();
+        match self.next_with(row, machine, queue, way.named.as_deref().unwrap_or(way), true) {
+            Next::Row(_) if self.give_names(&before) => next,
+            _ => Next::Unknown(Cannot::Forgotten),
+        }
+    }
+
+    fn next_with(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way, named: bool) -> Next {
         self.next.clear();
         self.next.extend_from_slice(row);
         (self.next[2 * machine], self.next[2 * machine + 1]) = (way.local, queue);
@@ -344,7 +377,10 @@ impl Explorer {
                 }
                 let own = self.tables.local_of(way.local).0;
                 self.next[2 * machine] = self.tables.local(own, local);
-                let created = self.tables.created(*kind, argument);
+                let created = match named {
+                    true => self.tables.created_with_names(*kind, argument),
+                    false => self.tables.created(*kind, argument),
+                };
                 let empty = self.queues.intern(Queue::default());
                 self.next.splice(2 * machines..2 * machines, [created, empty]);
                 Next::Row(None)

@@ -6,6 +6,7 @@ mod distances;
 mod evidence;
 pub mod explorer;
 mod liveness;
+mod names;
 pub mod queues;
 mod rows;
 pub mod slice;

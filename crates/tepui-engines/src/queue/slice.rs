@@ -11,6 +11,7 @@ use tepui_model::queue::run::{Frame, Letter, Local, Task};
 use tepui_model::queue::{Among, Binary, Expression, HALT, Handler, Instruction, Part, Program, Slot, Unary, Value};
 
 use super::distances::{distances, keep_distances};
+use super::names;
 
 type Slots = BTreeSet<Slot>;
 
@@ -69,6 +70,14 @@ impl Needed {
             }
         }
         needed
+    }
+
+    /// The variables that may hold names.
+    pub(super) fn names(&self, program: &Program) -> names::Variables {
+        let functions = |kind: usize| self.at[kind].keys().map(|(function, _)| *function).collect();
+        let mut found = names::variables(program, &functions);
+        found.retain(|(kind, number)| !self.distances[*kind as usize].contains(&(*number as usize)));
+        found
     }
 
     /// Forgets what is not needed of a machine.

@@ -4,19 +4,21 @@
 //! letters get numbers, and what was worked out for them is remembered: a search over many states of the whole program
 //! interprets few steps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Letter, Local, Outcome, Site, Waiting};
 use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{NULL, Program, Temperature, Value};
 
+use super::names;
 use super::slice::Needed;
 use crate::interner::Interner;
 
 /// One way in which a step may go.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 pub struct Way {
     /// What is chosen.
     pub choices: Vec<u32>,
@@ -28,10 +30,12 @@ pub struct Way {
     pub told: Vec<u32>,
     /// How it ends.
     pub effect: Ends,
+    /// The same, where variables that may hold names get them, if that makes a difference.
+    pub named: Option<Box<Way>>,
 }
 
 /// How a step ends.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 pub enum Ends {
     /// The machine rests.
     Rests,
@@ -63,6 +67,9 @@ pub struct Rest {
 /// States of machines and letters, and what was worked out for them.
 pub struct Tables {
     program: Arc<Program>,
+    /// The program in which variables get names, and the kinds of machines that have such variables.
+    naming: Option<Arc<Program>>,
+    named: BTreeSet<u32>,
     needed: Needed,
     locals: Interner<(u32, Local)>,
     rests: Vec<Rest>,
@@ -84,6 +91,8 @@ impl Tables {
         Self {
             needed: Needed::of(&program),
             program,
+            naming: None,
+            named: BTreeSet::new(),
             locals: Interner::default(),
             rests: Vec::new(),
             letters: Interner::default(),
@@ -96,6 +105,16 @@ impl Tables {
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
+    }
+
+    /// From now on variables that may hold names get them; says whether there are such.
+    pub(super) fn name(&mut self) -> bool {
+        let variables = self.needed.names(&self.program);
+        let found = !variables.is_empty();
+        self.naming = found.then(|| Arc::new(names::naming(&self.program, &variables)));
+        self.named = variables.into_iter().map(|(kind, _)| kind).collect();
+        self.ways.clear();
+        found
     }
 
     /// The number of a machine's state, without what nothing depends on.
@@ -138,9 +157,25 @@ impl Tables {
 
     /// A machine that has just been created.
     pub fn created(&mut self, kind: u32, argument: &Value) -> u32 {
+        let program = Arc::clone(&self.program);
+        self.created_in(&program, kind, argument)
+    }
+
+    /// The same, where variables that may hold names get them.
+    pub(super) fn created_with_names(&mut self, kind: u32, argument: &Value) -> u32 {
+        let program = Arc::clone(self.naming.as_ref().unwrap_or(&self.program));
+        self.created_in(&program, kind, argument)
+    }
+
+    fn created_in(&mut self, program: &Program, kind: u32, argument: &Value) -> u32 {
         let argument = self.needed.argument(kind as usize, argument);
-        let local = Local::new(&self.program, kind as usize, argument);
+        let local = Local::new(program, kind as usize, argument);
         self.local(kind, local)
+    }
+
+    /// Whether there is another way if variables get names.
+    pub(super) fn has_names(&self, way: &Way) -> bool {
+        way.named.is_some() || matches!(way.effect, Ends::Creates(kind, ..) if self.named.contains(&kind))
     }
 
     /// Whether a machine that is about to take something may take a letter.
@@ -169,28 +204,24 @@ impl Tables {
             None => self.rest(local).takes.then_some(null),
         };
         let (program, mut choices, mut ways) = (Arc::clone(&self.program), Choices::default(), Vec::new());
+        let naming = self.naming.clone().filter(|_| self.named.contains(&kind));
         let mut told_in_all = 0;
         loop {
             let outcome = program.step(kind as usize, machine, &own, taken.as_ref(), &mut choices);
             told_in_all += outcome.told.len();
-            let told = outcome.told.iter().map(|letter| self.letter(letter)).collect();
-            let effect = match outcome.effect {
-                Effect::Rests => Ends::Rests,
-                Effect::Sends(target, letter) => Ends::Sends(target, self.letter(&letter)),
-                Effect::Creates(kind, argument, into) => {
-                    Ends::Creates(kind, argument, into, Box::new(outcome.local.clone()))
-                }
-                Effect::Fails(error, _) => Ends::Fails(error),
-                Effect::Pruned | Effect::Repeats => Ends::Pruned,
-                Effect::Forgotten => Ends::Unknown(Cannot::Forgotten),
-                Effect::Foreign(function) => Ends::Unknown(Cannot::Foreign(function)),
-                Effect::Endless => Ends::Unknown(Cannot::Endless),
-            };
-            let local = self.local(kind, outcome.local);
-            ways.push(Way { choices: choices.made(), fair: choices.fair(), local, told, effect });
+            let mut way = self.way(kind, outcome, &choices);
+            if let Some(naming) = &naming {
+                let mut again = Choices::of(&way.choices);
+                let outcome = naming.step(kind as usize, machine, &own, taken.as_ref(), &mut again);
+                let named = Way { choices: choices.made(), fair: choices.fair(), ..self.way(kind, outcome, &again) };
+                way.named = (named != way).then(|| Box::new(named));
+            }
+            let local = way.local;
+            ways.push(way);
             if ways.len() + told_in_all >= MOST_WAYS {
                 let effect = Ends::Unknown(Cannot::Endless);
-                ways = vec![Way { choices: Vec::new(), fair: Vec::new(), local, told: Vec::new(), effect }];
+                ways =
+                    vec![Way { choices: Vec::new(), fair: Vec::new(), local, told: Vec::new(), effect, named: None }];
                 break;
             }
             if !choices.advance() {
@@ -200,6 +231,24 @@ impl Tables {
         let ways: Arc<[Way]> = ways.into();
         self.ways.insert(key, Arc::clone(&ways));
         ways
+    }
+
+    fn way(&mut self, kind: u32, outcome: Outcome, choices: &Choices) -> Way {
+        let told = outcome.told.iter().map(|letter| self.letter(letter)).collect();
+        let effect = match outcome.effect {
+            Effect::Rests => Ends::Rests,
+            Effect::Sends(target, letter) => Ends::Sends(target, self.letter(&letter)),
+            Effect::Creates(kind, argument, into) => {
+                Ends::Creates(kind, argument, into, Box::new(outcome.local.clone()))
+            }
+            Effect::Fails(error, _) => Ends::Fails(error),
+            Effect::Pruned | Effect::Repeats => Ends::Pruned,
+            Effect::Forgotten => Ends::Unknown(Cannot::Forgotten),
+            Effect::Foreign(function) => Ends::Unknown(Cannot::Foreign(function)),
+            Effect::Endless => Ends::Unknown(Cannot::Endless),
+        };
+        let local = self.local(kind, outcome.local);
+        Way { choices: choices.made(), fair: choices.fair(), local, told, effect, named: None }
     }
 
     /// A spec hears of a letter, or begins; an error, or none if it cannot be said.

@@ -4,11 +4,12 @@
 //! [`Trouble::Forgotten`], and nobody may go on.
 //!
 //! Of distances, the sum and the difference with an integer are distances, the difference of two is an integer, and whether
-//! two are equal is known, because numbers wrap around. Everything else about them is forgotten, also which is greater.
+//! two are equal is known, because numbers wrap around. Everything else about them is forgotten, also which is greater. The
+//! same is true of names.
 
 use std::cmp::Ordering;
 
-use super::value::{find, inserted, removed, replaced};
+use super::value::{self, any, find, inserted, removed, replaced};
 use super::{Binary, Expression, Part, Place, Program, Slot, Type, Unary, Value};
 
 /// What goes wrong.
@@ -83,7 +84,7 @@ type Evaluated = Result<Value, Trouble>;
 /// An index as a place in a list.
 fn index(value: &Value, length: usize) -> Result<usize, Trouble> {
     match value {
-        Value::Forgotten => Err(Trouble::Forgotten),
+        Value::Forgotten | Value::Name(_) => Err(Trouble::Forgotten),
         Value::Int(number) => usize::try_from(*number).ok().filter(|index| *index < length).ok_or(Error::Index.into()),
         _ => Err(Error::Index.into()),
     }
@@ -135,7 +136,7 @@ impl Program {
             Expression::Record(names, parts) => Ok(Value::Record(*names, self.values(parts, scope)?.into())),
             Expression::Format(texts, parts) => {
                 let parts = self.values(parts, scope)?;
-                if parts.iter().any(Value::has_forgotten) {
+                if parts.iter().any(|part| part.has_forgotten() || part.has_name()) {
                     return Ok(Value::Forgotten);
                 }
                 let shown = texts.iter().zip(parts.iter().map(|part| self.shown(part)).chain([String::new()]));
@@ -156,7 +157,9 @@ impl Program {
     fn unary(&self, operator: Unary, value: &Value) -> Evaluated {
         Ok(match (operator, value) {
             (Unary::Keys | Unary::Values | Unary::Size, Value::Forgotten) => return Err(Trouble::Forgotten),
-            (_, Value::Forgotten) => Value::Forgotten,
+            (Unary::Keys | Unary::Values | Unary::Size, _) if value.is_open() => return Err(Trouble::Forgotten),
+            (Unary::ToInt, Value::Name(_)) => value.clone(),
+            (_, Value::Forgotten | Value::Name(_)) => Value::Forgotten,
             (Unary::Not, Value::Bool(holds)) => Value::Bool(!holds),
             (Unary::Minus, Value::Int(number)) => Value::Int(number.wrapping_neg()),
             (Unary::Minus, Value::Float(bits)) => Value::float(-f64::from_bits(*bits)),
@@ -198,10 +201,15 @@ impl Program {
             }
             (Part::At(key), Value::Map(entries)) => {
                 let key = known(self.value(key, scope)?)?;
-                match find(entries, &key) {
-                    Some(at) => Ok(Value::Map(replaced(entries, at, (key, deeper(&entries[at].1)?)))),
-                    None if rest.is_empty() => Ok(self.with_entry(entries, key, change(None)?)),
-                    None => Err(Error::Key.into()),
+                match find(entries.iter().map(|(key, _)| key), &key)? {
+                    value::Place::At(at) => Ok(Value::Map(replaced(entries, at, (key, deeper(&entries[at].1)?)))),
+                    // What was there before is not known, if anything was.
+                    value::Place::Nowhere { open: true } => {
+                        let new = known(deeper(&Value::Forgotten)?)?;
+                        Ok(self.with_entry(entries, key, new))
+                    }
+                    _ if rest.is_empty() => Ok(self.with_entry(entries, key, change(None)?)),
+                    _ => Err(Error::Key.into()),
                 }
             }
             _ => Err(Error::Null.into()),
@@ -223,9 +231,10 @@ impl Program {
             Value::Seq(parts) => Ok(Value::Seq(inserted(parts, index(&key, parts.len() + 1)?, part))),
             Value::Map(entries) => {
                 let key = known(key)?;
-                match find(entries, &key) {
-                    Some(_) => Err(Error::DuplicateKey.into()),
-                    None => Ok(self.with_entry(entries, key, part)),
+                match find(entries.iter().map(|(key, _)| key), &key)? {
+                    value::Place::At(_) => Err(Error::DuplicateKey.into()),
+                    value::Place::Nowhere { open: true } => Err(Trouble::Forgotten),
+                    value::Place::Nowhere { open: false } => Ok(self.with_entry(entries, key, part)),
                 }
             }
             _ => Err(Error::Null.into()),
@@ -235,9 +244,10 @@ impl Program {
     /// Adds to a set.
     pub(super) fn add(&self, value: &Value, part: Value) -> Evaluated {
         match value {
-            _ if value.has_forgotten() || part.has_forgotten() => Ok(Value::Forgotten),
+            Value::Forgotten => Ok(Value::Forgotten),
+            _ if part.has_forgotten() => Ok(Value::Forgotten),
             Value::Set(parts) => {
-                if parts.iter().any(|other| other.is_same(&part)) {
+                if let value::Place::At(_) = find(parts.iter(), &part)? {
                     return Ok(value.clone());
                 }
                 let at = match self.rules.insertion_order {
@@ -268,7 +278,7 @@ impl Program {
     pub fn shown(&self, value: &Value) -> String {
         let list = |parts: &[Value]| parts.iter().map(|part| self.shown(part)).collect::<Vec<_>>().join(", ");
         match value {
-            Value::Forgotten | Value::Distance(_) => "_".to_owned(),
+            Value::Forgotten | Value::Distance(_) | Value::Name(_) => "_".to_owned(),
             Value::Null => "null".to_owned(),
             Value::Bool(holds) => holds.to_string(),
             Value::Int(number) => number.to_string(),
@@ -320,18 +330,25 @@ fn item(value: &Value, number: usize) -> Evaluated {
 fn at(value: &Value, key: &Value) -> Evaluated {
     match value {
         Value::Forgotten => Err(Trouble::Forgotten),
+        Value::Set(_) if value.is_open() => Err(Trouble::Forgotten),
         Value::Seq(parts) | Value::Set(parts) => Ok(parts[index(key, parts.len())?].clone()),
-        Value::Map(entries) => {
-            let at = find(entries, &known(key.clone())?).ok_or(Error::Key)?;
-            Ok(entries[at].1.clone())
-        }
+        Value::Map(entries) => match find(entries.iter().map(|(key, _)| key), key)? {
+            value::Place::At(at) => Ok(entries[at].1.clone()),
+            value::Place::Nowhere { open: true } => Err(Trouble::Forgotten),
+            value::Place::Nowhere { open: false } => Err(Error::Key.into()),
+        },
         _ => Err(Error::Null.into()),
     }
 }
 
-/// What is known of an operation on distances.
+/// What is known of an operation on distances or names.
 fn distance(operator: Binary, left: &Value, right: &Value) -> Option<Value> {
     Some(match (operator, left, right) {
+        (Binary::Plus, Value::Name(left), Value::Int(right)) | (Binary::Plus, Value::Int(left), Value::Name(right)) => {
+            Value::Name(left.wrapping_add(*right))
+        }
+        (Binary::Minus, Value::Name(left), Value::Int(right)) => Value::Name(left.wrapping_sub(*right)),
+        (Binary::Minus, Value::Name(left), Value::Name(right)) => Value::Int(left.wrapping_sub(*right)),
         (Binary::Plus, Value::Distance(left), Value::Int(right))
         | (Binary::Plus, Value::Int(left), Value::Distance(right)) => Value::Distance(left.wrapping_add(*right)),
         (Binary::Minus, Value::Distance(left), Value::Int(right)) => Value::Distance(left.wrapping_sub(*right)),
@@ -343,32 +360,39 @@ fn distance(operator: Binary, left: &Value, right: &Value) -> Option<Value> {
 }
 
 fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {
-    if let (Binary::Divide | Binary::Modulo, Value::Forgotten) = (operator, right) {
-        return Err(Trouble::Forgotten);
+    let same = |same: Option<bool>| Ok(same.map_or(Value::Forgotten, Value::Bool));
+    match (operator, right) {
+        (Binary::Divide | Binary::Modulo, Value::Forgotten | Value::Name(_)) => return Err(Trouble::Forgotten),
+        (Binary::In, Value::Forgotten) => return Err(Trouble::Forgotten),
+        (Binary::In, Value::Seq(parts) | Value::Set(parts)) => {
+            let found = any(parts.iter().map(|part| part.same(left)));
+            return found.map(Value::Bool).ok_or(Trouble::Forgotten);
+        }
+        (Binary::In, Value::Map(entries)) => {
+            let found = any(entries.iter().map(|(key, _)| key.same(left)));
+            return found.map(Value::Bool).ok_or(Trouble::Forgotten);
+        }
+        (Binary::Equal, _) => return same(left.same(right)),
+        (Binary::Unequal, _) => return same(left.same(right).map(|same| !same)),
+        _ => {}
     }
-    if left.has_forgotten() || right.has_forgotten() {
-        return if operator == Binary::In { Err(Trouble::Forgotten) } else { Ok(Value::Forgotten) };
+    let unknown = |value: &Value| value.has_forgotten() || matches!(value, Value::Name(_));
+    if unknown(left) || unknown(right) {
+        return Ok(Value::Forgotten);
     }
     let order = |wanted: fn(Ordering) -> bool| match (left, right) {
         (Value::Float(_), Value::Float(_)) => Ok(Value::Bool(left.compare(right).is_some_and(wanted))),
         _ => Ok(Value::Bool(wanted(left.compare(right).ok_or(Error::Null)?))),
     };
     match operator {
-        Binary::Equal => Ok(Value::Bool(left.is_same(right))),
-        Binary::Unequal => Ok(Value::Bool(!left.is_same(right))),
         Binary::Less => order(Ordering::is_lt),
         Binary::AtMost => order(Ordering::is_le),
         Binary::Greater => order(Ordering::is_gt),
         Binary::AtLeast => order(Ordering::is_ge),
-        Binary::In => match right {
-            Value::Seq(parts) | Value::Set(parts) => Ok(Value::Bool(parts.iter().any(|part| part.is_same(left)))),
-            Value::Map(entries) => Ok(Value::Bool(find(entries, left).is_some())),
-            _ => Err(Error::Null.into()),
-        },
         Binary::Times | Binary::Divide | Binary::Modulo | Binary::Plus | Binary::Minus => {
             arithmetic(operator, left, right)
         }
-        Binary::And | Binary::Or => Err(Error::Null.into()),
+        Binary::And | Binary::Or | Binary::Equal | Binary::Unequal | Binary::In => Err(Error::Null.into()),
     }
 }
 
@@ -408,7 +432,7 @@ fn fits(value: &Value, kind: &Type) -> bool {
     match (value, kind) {
         (_, Type::Any)
         | (Value::Bool(_), Type::Bool)
-        | (Value::Int(_), Type::Int)
+        | (Value::Int(_) | Value::Name(_), Type::Int)
         | (Value::Float(_), Type::Float)
         | (Value::Text(_), Type::Text)
         | (Value::Event(_) | Value::Null, Type::Event)
@@ -425,19 +449,18 @@ fn fits(value: &Value, kind: &Type) -> bool {
 }
 
 /// What is left of a collection without something.
-pub(super) fn without(value: &Value, key: Value) -> Evaluated {
+pub(super) fn without(value: &Value, key: &Value) -> Evaluated {
     match value {
         Value::Forgotten => Err(Trouble::Forgotten),
-        Value::Seq(parts) => Ok(Value::Seq(removed(parts, index(&key, parts.len())?))),
-        Value::Set(parts) => {
-            let key = known(key)?;
-            let at = parts.iter().position(|part| part.is_same(&key));
-            Ok(at.map_or_else(|| value.clone(), |at| Value::Set(removed(parts, at))))
-        }
-        Value::Map(entries) => {
-            let key = known(key)?;
-            Ok(find(entries, &key).map_or_else(|| value.clone(), |at| Value::Map(removed(entries, at))))
-        }
+        Value::Seq(parts) => Ok(Value::Seq(removed(parts, index(key, parts.len())?))),
+        Value::Set(parts) => match find(parts.iter(), key)? {
+            value::Place::At(at) => Ok(Value::Set(removed(parts, at))),
+            value::Place::Nowhere { .. } => Ok(value.clone()),
+        },
+        Value::Map(entries) => match find(entries.iter().map(|(key, _)| key), key)? {
+            value::Place::At(at) => Ok(Value::Map(removed(entries, at))),
+            value::Place::Nowhere { .. } => Ok(value.clone()),
+        },
         _ => Err(Error::Null.into()),
     }
 }

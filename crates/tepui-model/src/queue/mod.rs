@@ -7,6 +7,7 @@
 mod digest;
 pub mod evaluate;
 pub mod formula;
+pub mod names;
 pub mod rename;
 pub mod run;
 pub mod state;

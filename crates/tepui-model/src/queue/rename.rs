@@ -4,9 +4,7 @@
 //! change places, and every reference to them is changed along, a step is still a step: nobody can tell the difference. The
 //! exceptions are texts with references in them, where they decide something, and references that stand in the program.
 
-use std::sync::Arc;
-
-use super::run::{Frame, Letter, Local, Task};
+use super::run::{Letter, Local};
 use super::{Among, Expression, Instruction, Program, Value};
 
 /// For each machine its new number. Machines behind the end keep theirs.
@@ -24,25 +22,10 @@ impl Renaming<'_> {
 
     /// A value with the new numbers.
     pub fn value(&self, value: &Value) -> Value {
-        let parts = |parts: &[Value]| parts.iter().map(|part| self.value(part)).collect::<Vec<_>>();
-        match value {
+        value.mapped(self.insertion_order, &|leaf| match leaf {
             Value::Machine(machine) => Value::Machine(self.machine(*machine)),
-            Value::Tuple(own) => Value::Tuple(parts(own).into()),
-            Value::Record(names, own) => Value::Record(*names, parts(own).into()),
-            Value::Seq(own) => Value::Seq(parts(own).into()),
-            Value::Set(own) => Value::Set(self.ordered(parts(own))),
-            Value::Map(own) => {
-                Value::Map(self.ordered(own.iter().map(|(key, value)| (self.value(key), self.value(value))).collect()))
-            }
             other => other.clone(),
-        }
-    }
-
-    fn ordered<T: Ord>(&self, mut parts: Vec<T>) -> Arc<[T]> {
-        if !self.insertion_order {
-            parts.sort();
-        }
-        parts.into()
+        })
     }
 
     /// A letter with the new numbers.
@@ -52,21 +35,10 @@ impl Renaming<'_> {
 
     /// A state of a machine with the new numbers.
     pub fn local(&self, local: &Local) -> Local {
-        let values = |values: &[Value]| values.iter().map(|value| self.value(value)).collect();
-        let task = |task: &Task| match task {
-            Task::Entry(payload) => Task::Entry(self.value(payload)),
-            Task::Run(function, payload) => Task::Run(*function, self.value(payload)),
-            Task::Handle(letter) => Task::Handle(self.letter(letter)),
-            Task::Exit | Task::Leave | Task::Enter(_) | Task::Below => task.clone(),
-        };
-        Local {
-            states: local.states.clone(),
-            frames: local.frames.iter().map(|frame| Frame { slots: values(&frame.slots), ..frame.clone() }).collect(),
-            agenda: local.agenda.iter().map(task).collect(),
-            variables: values(&local.variables),
-            pending: local.pending.as_ref().map(|(to, letter)| (self.machine(*to), self.letter(letter))),
-            halted: local.halted,
-        }
+        let mut local = local.clone();
+        local.values_mut(&mut |value| *value = self.value(value));
+        local.pending.iter_mut().for_each(|(to, _)| *to = self.machine(*to));
+        local
     }
 }
 

@@ -28,6 +28,22 @@ pub struct Local {
     pub halted: bool,
 }
 
+impl Local {
+    /// Its values, one after the other.
+    pub fn values_mut(&mut self, each: &mut dyn FnMut(&mut Value)) {
+        self.variables.iter_mut().for_each(&mut *each);
+        self.frames.iter_mut().flat_map(|frame| &mut frame.slots).for_each(&mut *each);
+        for task in &mut self.agenda {
+            match task {
+                Task::Entry(payload) | Task::Run(_, payload) => each(payload),
+                Task::Handle(letter) => each(&mut letter.payload),
+                Task::Exit | Task::Leave | Task::Enter(_) | Task::Below => {}
+            }
+        }
+        self.pending.iter_mut().for_each(|(_, letter)| each(&mut letter.payload));
+    }
+}
+
 /// A function that is being executed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Frame {

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::evaluate::Trouble;
+
 /// A value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Value {
@@ -11,6 +13,9 @@ pub enum Value {
     /// An integer of which only the distance to others is known: this much more than a number that is the same for all such
     /// values of a machine. It stands in a slot, never inside another value, and does not leave the machine.
     Distance(i64),
+    /// A name: an integer of which only the distance to other names is known, this much more than a number that is the same
+    /// for all names in a state of the whole program. It may stand anywhere.
+    Name(i64),
     /// No reference, no event, no data.
     Null,
     /// A truth value.
@@ -38,9 +43,10 @@ pub enum Value {
     Record(u32, Arc<[Value]>),
     /// A sequence.
     Seq(Arc<[Value]>),
-    /// A set: in ascending order, or in the order of insertion where the program can see that.
+    /// A set: in ascending order, or in the order of insertion where the program can see that. If one of its values is
+    /// forgotten, it is *open*: there may be any number of others.
     Set(Arc<[Value]>),
-    /// A map from keys to values, ordered like a set.
+    /// A map from keys to values, ordered like a set, and open if a key is forgotten.
     Map(Arc<[(Value, Value)]>),
 }
 
@@ -73,21 +79,53 @@ impl Value {
         }
     }
 
-    /// Whether two values are the same: the order of sets and maps makes no difference.
-    pub fn is_same(&self, other: &Self) -> bool {
+    /// Whether it is a set or a map of which not everything is known.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Set(parts) => parts.contains(&Self::Forgotten),
+            Self::Map(entries) => entries.iter().any(|(key, _)| *key == Self::Forgotten),
+            _ => false,
+        }
+    }
+
+    /// Whether two values are the same, if that is known: the order of sets and maps makes no difference.
+    pub fn same(&self, other: &Self) -> Option<bool> {
         match (self, other) {
+            (Self::Forgotten | Self::Distance(_), _) | (_, Self::Forgotten | Self::Distance(_)) => None,
+            (Self::Name(_), Self::Int(_)) | (Self::Int(_), Self::Name(_)) => None,
             (Self::Tuple(one), Self::Tuple(two)) | (Self::Seq(one), Self::Seq(two)) => same_parts(one, two),
-            (Self::Record(names, one), Self::Record(others, two)) => names == others && same_parts(one, two),
-            (Self::Set(one), Self::Set(two)) => {
-                one.len() == two.len() && one.iter().all(|part| two.iter().any(|other| part.is_same(other)))
+            (Self::Record(names, _), Self::Record(others, _)) if names != others => Some(false),
+            (Self::Record(_, one), Self::Record(_, two)) => same_parts(one, two),
+            (Self::Set(_), Self::Set(_)) | (Self::Map(_), Self::Map(_)) if self.is_open() || other.is_open() => None,
+            (Self::Set(one), Self::Set(two)) => match one.len() == two.len() {
+                true => all(one.iter().map(|part| any(two.iter().map(|other| part.same(other))))),
+                false => Some(false),
+            },
+            (Self::Map(one), Self::Map(two)) => match one.len() == two.len() {
+                true => all(one.iter().map(|(key, value)| {
+                    let same = |(other, found): &(Self, Self)| all([key.same(other), value.same(found)].into_iter());
+                    any(two.iter().map(same))
+                })),
+                false => Some(false),
+            },
+            _ => Some(self == other),
+        }
+    }
+
+    /// The value with other leaves; `leaf` says what becomes of one.
+    pub(super) fn mapped(&self, insertion_order: bool, leaf: &dyn Fn(&Self) -> Self) -> Self {
+        let mapped = |part: &Self| part.mapped(insertion_order, leaf);
+        let parts = |parts: &[Self]| parts.iter().map(mapped).collect::<Vec<_>>();
+        match self {
+            Self::Tuple(own) => Self::Tuple(parts(own).into()),
+            Self::Record(names, own) => Self::Record(*names, parts(own).into()),
+            Self::Seq(own) => Self::Seq(parts(own).into()),
+            Self::Set(own) => Self::Set(ordered(parts(own), insertion_order)),
+            Self::Map(own) => {
+                let entries = own.iter().map(|(key, value)| (mapped(key), mapped(value)));
+                Self::Map(ordered(entries.collect(), insertion_order))
             }
-            (Self::Map(one), Self::Map(two)) => {
-                let has = |(key, value): &(Self, Self)| {
-                    two.iter().any(|(other, found)| key.is_same(other) && value.is_same(found))
-                };
-                one.len() == two.len() && one.iter().all(has)
-            }
-            _ => self == other,
+            other => leaf(other),
         }
     }
 
@@ -102,13 +140,52 @@ impl Value {
     }
 }
 
-fn same_parts(one: &[Value], two: &[Value]) -> bool {
-    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.is_same(two))
+fn ordered<T: Ord>(mut parts: Vec<T>, insertion_order: bool) -> Arc<[T]> {
+    if !insertion_order {
+        parts.sort();
+    }
+    parts.into()
 }
 
-/// What is at a key, and where.
-pub(super) fn find(entries: &[(Value, Value)], key: &Value) -> Option<usize> {
-    entries.iter().position(|(other, _)| other.is_same(key))
+fn same_parts(one: &[Value], two: &[Value]) -> Option<bool> {
+    if one.len() == two.len() { all(one.iter().zip(two).map(|(one, two)| one.same(two))) } else { Some(false) }
+}
+
+/// Whether all of these hold, if that is known.
+fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    any(each.map(|holds| holds.map(|holds| !holds))).map(|some| !some)
+}
+
+/// Whether one of these holds, if that is known.
+pub(super) fn any(mut each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = Some(false);
+    let decided = each.find(|holds| {
+        known = known.and(*holds);
+        *holds == Some(true)
+    });
+    if decided.is_some() { Some(true) } else { known }
+}
+
+/// Where a value is among others, all of which are different.
+pub(super) enum Place {
+    /// There.
+    At(usize),
+    /// Not among those that are known; it may be among the others, if there are.
+    Nowhere { open: bool },
+}
+
+/// Where a value is, if that is known.
+pub(super) fn find<'v>(values: impl Iterator<Item = &'v Value>, wanted: &Value) -> Result<Place, Trouble> {
+    let (mut open, mut clear) = (false, true);
+    for (at, value) in values.enumerate() {
+        match value.same(wanted) {
+            Some(true) => return Ok(Place::At(at)),
+            Some(false) => {}
+            None if *value == Value::Forgotten => open = true,
+            None => clear = false,
+        }
+    }
+    if clear && !wanted.has_forgotten() { Ok(Place::Nowhere { open }) } else { Err(Trouble::Forgotten) }
 }
 
 /// Values with another one at a place.

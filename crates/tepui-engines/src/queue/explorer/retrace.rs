@@ -60,6 +60,9 @@ impl Explorer {
                 ways.sort_by_key(|way| way.choices.len());
                 for way in ways {
                     let next = self.next(row, machine, queue, way);
+                    if self.names.is_some() && matches!(next, Next::Row(_)) {
+                        self.reduce();
+                    }
                     let led = self.next.clone();
                     if wanted(self, &next) {
                         let (machine, choices) = (machine as u32, way.choices.clone());

@@ -249,7 +249,7 @@ impl<'p, 'c> Run<'p, 'c> {
             }
             Instruction::Remove(place, key) => {
                 let key = self.value(key)?;
-                self.store(place, &|old| without(old.unwrap_or(&Value::Null), key.clone()))?;
+                self.store(place, &|old| without(old.unwrap_or(&Value::Null), &key))?;
             }
             Instruction::Jump(at) => self.go(*at)?,
             Instruction::Unless(condition, at) => {
@@ -384,6 +384,7 @@ impl<'p, 'c> Run<'p, 'c> {
     /// The values that are chosen from.
     fn domain(&self, value: &Value) -> Going<Vec<Value>> {
         let values: Vec<Value> = match value {
+            _ if value.is_open() => return Err(Effect::Forgotten),
             Value::Int(0) => vec![Value::Int(0)],
             Value::Int(count) if *count < 0 || *count > MOST_CHOICES as i64 => {
                 return self.fail(Error::Choose, &format!("a choice from {count}"));
@@ -391,7 +392,7 @@ impl<'p, 'c> Run<'p, 'c> {
             Value::Int(count) => (0..*count).map(Value::Int).collect(),
             Value::Seq(parts) | Value::Set(parts) => parts.to_vec(),
             Value::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
-            Value::Forgotten => return Err(Effect::Forgotten),
+            Value::Forgotten | Value::Name(_) => return Err(Effect::Forgotten),
             _ => return self.fail(Error::Null, "a choice from null"),
         };
         match values.len() > MOST_CHOICES {

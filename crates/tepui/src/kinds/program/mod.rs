@@ -250,7 +250,7 @@ impl Kind for BooleanProgram {
         let compiling = Compiling { call_return, every_step, ..self.compiling.clone() };
         let (mut outcome, code) = search(&self.program, &compiling, options, budget)?;
         forget_bounds(&self.program, &mut outcome);
-        let (outcome, checked) = confirmed(self, outcome, options, budget);
+        let (outcome, checked) = confirmed(self, outcome, None, options, budget);
         let mut answer = Answer::of(outcome);
         if let Some(Certificate::Program(proof)) = answer.outcome.evidence().map(|evidence| &evidence.certificate)
             && options.invariant

@@ -223,7 +223,7 @@ impl Kind for Pushdown {
             return Err(explain(&self.model, &omitted));
         }
         let outcome = search(&self.model, options, budget);
-        let (mut outcome, _) = confirmed(self, outcome, options, budget);
+        let (mut outcome, _) = confirmed(self, outcome, None, options, budget);
         remark_on_rest(&self.model, &mut outcome);
         Ok(Answer::of(outcome))
     }
