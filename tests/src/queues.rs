@@ -38,7 +38,7 @@ pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
     let mut open = VecDeque::from([first]);
     while let Some(state) = open.pop_front() {
         let depth = seen[&state];
-        if let Some(violation) = program.end(&state) {
+        for violation in program.end(&state) {
             found.errors.entry(violation.error).or_insert((depth, violation));
         }
         for machine in 0..state.machines.len() {

@@ -27,7 +27,7 @@ use tepui_cert::queue::{Certificate, Precision, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
-use tepui_model::queue::state::Happens;
+use tepui_model::queue::state::{Happens, MOST_WAYS};
 use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
 
 use crate::Rejected;
@@ -72,9 +72,6 @@ pub fn check(
     }
     Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len() })
 }
-
-/// The most ways in which one step may go, with what specs are told on them.
-const MOST_WAYS: usize = 1 << 17;
 
 /// The most rows that are tried for one state.
 const MOST_COVERING: usize = 1_000;
@@ -429,11 +426,28 @@ impl<'c> Checker<'c> {
     fn way(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Result<(), Wrong> {
         let (kind, _) = self.local(row[2 * machine])?;
         let first_spec = row.len() - self.program.specs.len();
-        let heard = self.tell(&row[first_spec..], *kind as usize, &way.told)?;
+        // Whether the receiver may get what is sent is asked before specs hear of it.
+        let sent = match &way.effect {
+            Effect::Sends(target, letter) => Some((*target, letter.event)),
+            _ => way.local.pending.as_ref().map(|(target, letter)| (*target, letter.event)),
+        };
+        let receiver = |target: u32| row[..first_spec].get(2 * target as usize).and_then(|own| self.local(*own).ok());
+        let may_get = |target: u32, event| receiver(target).is_none_or(|to| self.program.may_get(to.0 as usize, event));
+        let forbidden = sent.filter(|(target, event)| !may_get(*target, *event));
+        let told = match forbidden {
+            Some((_, event)) if self.program.is_heard(*kind as usize, event) => {
+                Rc::from(&way.told[..way.told.len().saturating_sub(1)])
+            }
+            _ => Rc::clone(&way.told),
+        };
+        let heard = self.tell(&row[first_spec..], *kind as usize, &told)?;
         let (specs, passed) = match &*heard {
             Heard::Goes(specs, passed) => (specs, passed),
             Heard::Fails(error) => return self.fails(*error),
         };
+        if forbidden.is_some() {
+            return self.fails(Error::Permission);
+        }
         // The parts that change, by their places.
         let mut parts: Vec<_> = specs.iter().map(|(number, locals)| (first_spec + number, locals.clone())).collect();
         let empty = self.queues.number(Queue::default());
@@ -537,9 +551,6 @@ impl<'c> Checker<'c> {
         }
         let (kind, local) = self.local(row[2 * target])?;
         let own = &self.program.kinds[*kind as usize];
-        if own.receives.as_ref().is_some_and(|receives| !receives.contains(&letter.event)) {
-            return self.fails(Error::Permission).map(|()| Sent::Ends);
-        }
         if local.halted {
             return Ok(Sent::Lost);
         }
@@ -581,7 +592,7 @@ impl<'c> Checker<'c> {
             waits |= matches!(local.waiting(self.program), Waiting::Receive(_));
         }
         if waits && self.program.rules.today {
-            return self.fails(Error::Deadlock);
+            self.fails(Error::Deadlock)?;
         }
         for number in 0..self.program.specs.len() {
             let (_, local) = self.local(row[machines + number])?;

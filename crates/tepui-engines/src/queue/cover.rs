@@ -441,10 +441,10 @@ fn followed(
             _ => return Err(None),
         }
     }
-    match program.end(&state) {
-        Some(violation) if violation.error == error => Ok(()),
+    match program.end(&state).iter().any(|violation| violation.error == error) {
+        true => Ok(()),
         // Somebody could go on whose queue seemed to be empty of what he takes, or a bound was not known to be kept.
-        _ => {
+        false => {
             let able = state.machines.iter().find(|machine| program.takes(machine) != Takes::Stuck);
             let last = trace.steps.last().and_then(|step| state.machines.get(step.machine));
             Err(able.or(last).map(|machine| (machine.kind as usize, None)))

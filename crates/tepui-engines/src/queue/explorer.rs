@@ -363,8 +363,13 @@ impl Explorer {
         if self.tables.rest(way.local).halted {
             self.next[2 * machine + 1] = self.queues.intern(Queue::default());
         }
-        if let Some(wrong) = self.tell(way) {
+        let forbidden = self.forbidden(row, way);
+        let unheard = forbidden.is_some_and(|heard| heard);
+        if let Some(wrong) = self.tell(way, &way.told[..way.told.len().saturating_sub(usize::from(unheard))]) {
             return wrong;
+        }
+        if forbidden.is_some() {
+            return Next::Error(Error::Permission);
         }
         match &way.effect {
             Ends::Rests => Next::Row(None),
@@ -391,16 +396,29 @@ impl Explorer {
         }
     }
 
+    /// Whether the receiver may not get what is sent; and whether specs would have heard of it.
+    fn forbidden(&self, row: &[u32], way: &Way) -> Option<bool> {
+        let program = self.tables.program();
+        program.kinds.iter().find(|kind| kind.receives.is_some())?;
+        let (kind, local) = self.tables.local_of(way.local);
+        let (target, event) = match &way.effect {
+            Ends::Sends(target, letter) => (*target, self.tables.event_of(*letter)),
+            _ => local.pending.as_ref().map(|(target, letter)| (*target, letter.event))?,
+        };
+        let receiver = self.tables.local_of(*row.get(2 * target as usize)?).0 as usize;
+        (!program.may_get(receiver, event)).then(|| program.is_heard(*kind as usize, event))
+    }
+
     /// Specs hear of what they observe.
-    fn tell(&mut self, way: &Way) -> Option<Next> {
+    fn tell(&mut self, way: &Way, told: &[u32]) -> Option<Next> {
         self.passed.clear();
         self.passed.resize(self.tables.program().specs.len(), [false; 2]);
-        if way.told.is_empty() {
+        if told.is_empty() {
             return None;
         }
         let program = Arc::clone(self.tables.program());
         let (kind, first) = (self.tables.local_of(way.local).0 as usize, self.next.len() - program.specs.len());
-        for &letter in &way.told {
+        for &letter in told {
             let event = self.tables.event_of(letter);
             for (number, spec) in program.specs.iter().enumerate() {
                 if !spec.observes.contains(&event) || !spec.hears.contains(&kind) {
@@ -425,9 +443,6 @@ impl Explorer {
         let (local, queue) = (self.next[2 * target], self.next[2 * target + 1]);
         let kind = self.tables.local_of(local).0 as usize;
         let (program, event) = (self.tables.program(), self.tables.event_of(letter));
-        if program.kinds[kind].receives.as_ref().is_some_and(|receives| !receives.contains(&event)) {
-            return Next::Error(Error::Permission);
-        }
         if self.tables.rest(local).halted {
             return Next::Row(None);
         }
@@ -476,12 +491,10 @@ impl Explorer {
         let first = row.len() - program.specs.len();
         let hot = (0..program.specs.len())
             .any(|spec| self.tables.temperature(spec, row[first + spec]) == Some(Temperature::Hot));
-        let error = match (waits && program.rules.today, hot) {
-            (true, _) => Error::Deadlock,
-            (false, true) => Error::HotAtEnd,
-            _ => return,
-        };
-        self.errors.entry(error).or_insert(number);
+        let wrong = [(waits && program.rules.today, Error::Deadlock), (hot, Error::HotAtEnd)];
+        for (_, error) in wrong.into_iter().filter(|(wrong, _)| *wrong) {
+            self.errors.entry(error).or_insert(number);
+        }
     }
 
     /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Outcome, Site, Waiting};
-use tepui_model::queue::state::Cannot;
+use tepui_model::queue::state::{Cannot, MOST_WAYS};
 use tepui_model::queue::{NULL, Program, Temperature, Value};
 
 use super::names;
@@ -81,9 +81,6 @@ pub struct Tables {
 
 /// Instead of a letter, where none is taken.
 const NO_LETTER: u32 = u32::MAX;
-
-/// The most ways in which one step may go, with what specs are told on them. The checker has the same limit.
-const MOST_WAYS: usize = 1 << 17;
 
 impl Tables {
     /// Of a program.

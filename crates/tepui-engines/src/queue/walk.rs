@@ -80,8 +80,8 @@ impl Walk {
                 .filter(|machine| program.takes(&state.machines[*machine]) != Takes::Stuck)
                 .collect();
             let Some(&machine) = able.get(lot.below(able.len())) else {
-                if let Some(violation) = program.end(&state) {
-                    self.note(violation.error, steps);
+                for violation in program.end(&state) {
+                    self.note(violation.error, steps.clone());
                 }
                 return Ok(());
             };
@@ -155,7 +155,7 @@ impl Walk {
                 _ => return None,
             }
         }
-        let ends = self.program.end(&state).is_some_and(|violation| violation.error == error);
+        let ends = self.program.end(&state).iter().any(|violation| violation.error == error);
         ends.then_some(steps.len())
     }
 

@@ -363,6 +363,7 @@ fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {
     let same = |same: Option<bool>| Ok(same.map_or(Value::Forgotten, Value::Bool));
     match (operator, right) {
         (Binary::Divide | Binary::Modulo, Value::Forgotten | Value::Name(_)) => return Err(Trouble::Forgotten),
+        (Binary::Divide | Binary::Modulo, Value::Int(0)) => return Err(Error::Division.into()),
         (Binary::In, Value::Forgotten) => return Err(Trouble::Forgotten),
         (Binary::In, Value::Seq(parts) | Value::Set(parts)) => {
             let found = any(parts.iter().map(|part| part.same(left)));
@@ -398,18 +399,13 @@ fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {
 
 fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Evaluated {
     match (left, right) {
-        (Value::Int(left), Value::Int(right)) => {
-            if *right == 0 && matches!(operator, Binary::Divide | Binary::Modulo) {
-                return Err(Error::Division.into());
-            }
-            Ok(Value::Int(match operator {
-                Binary::Times => left.wrapping_mul(*right),
-                Binary::Divide => left.wrapping_div(*right),
-                Binary::Modulo => left.wrapping_rem(*right),
-                Binary::Plus => left.wrapping_add(*right),
-                _ => left.wrapping_sub(*right),
-            }))
-        }
+        (Value::Int(left), Value::Int(right)) => Ok(Value::Int(match operator {
+            Binary::Times => left.wrapping_mul(*right),
+            Binary::Divide => left.wrapping_div(*right),
+            Binary::Modulo => left.wrapping_rem(*right),
+            Binary::Plus => left.wrapping_add(*right),
+            _ => left.wrapping_sub(*right),
+        })),
         (Value::Float(left), Value::Float(right)) => {
             let (left, right) = (f64::from_bits(*left), f64::from_bits(*right));
             Ok(Value::float(match operator {

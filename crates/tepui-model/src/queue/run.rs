@@ -42,6 +42,13 @@ impl Local {
         }
         self.pending.iter_mut().for_each(|(_, letter)| each(&mut letter.payload));
     }
+
+    /// How much there is to remember of it, roughly.
+    fn size(&self) -> usize {
+        let slots = self.frames.iter().flat_map(|frame| &frame.slots);
+        let values: usize = self.variables.iter().chain(slots).map(Value::size).sum();
+        values + 4 * (self.states.len() + self.frames.len() + self.agenda.len())
+    }
 }
 
 /// A function that is being executed.
@@ -209,6 +216,9 @@ const MOST_INSTRUCTIONS: usize = 1_000_000;
 
 /// The most that specs are told in a step.
 const MOST_TOLD: usize = 300;
+
+/// How many values may be remembered of where a step has been.
+const MOST_REMEMBERED: usize = 2_000_000;
 
 /// The most that is chosen from.
 pub const MOST_CHOICES: usize = 10_000;

@@ -98,6 +98,9 @@ pub enum Takes {
     Letter(usize),
 }
 
+/// The most ways in which one step may go, with what specs are told on them.
+pub const MOST_WAYS: usize = 1 << 17;
+
 impl Program {
     /// The first state: specs have entered their start states, and the first machine exists. Or a spec fails at once.
     pub fn initial(&self) -> Result<State, Happens> {
@@ -142,10 +145,15 @@ impl Program {
 
     /// All that a machine can do in a state. Where its queue would become longer than `longest`, a send is refused.
     pub fn steps(&self, state: &State, machine: usize, longest: usize) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut choices = Choices::default();
+        let (mut steps, mut choices, mut told) = (Vec::new(), Choices::default(), 0);
         while let Some(step) = self.step_of(state, machine, longest, &mut choices) {
+            told += step.told.len();
             steps.push(step);
+            if steps.len() + told >= MOST_WAYS {
+                steps.truncate(1);
+                steps[0].result = Happens::Unknown(Cannot::Endless);
+                break;
+            }
             if !choices.advance() {
                 break;
             }
@@ -198,7 +206,15 @@ impl Program {
         heard: &mut Vec<(usize, Local)>,
     ) -> Happens {
         let kind = after.machines[machine].kind as usize;
-        for letter in told {
+        // Whether the receiver may get what is sent is asked before specs hear of it.
+        let sent = match &effect {
+            Effect::Sends(target, letter) => Some((*target, letter.event)),
+            _ => after.machines[machine].local.pending.as_ref().map(|(target, letter)| (*target, letter.event)),
+        };
+        let receiver = |target: u32| after.machines.get(target as usize).map(|machine| machine.kind as usize);
+        let forbidden = sent.filter(|(to, event)| receiver(*to).is_some_and(|to| !self.may_get(to, *event)));
+        let unheard = forbidden.is_some_and(|(_, event)| self.is_heard(kind, event));
+        for letter in &told[..told.len().saturating_sub(usize::from(unheard))] {
             for (number, spec) in self.specs.iter().enumerate() {
                 if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
                     continue;
@@ -211,6 +227,10 @@ impl Program {
                     Err(happens) => return happens,
                 }
             }
+        }
+        if let Some((_, event)) = forbidden {
+            let message = format!("the receiver may not be sent {}", self.event_name(event));
+            return Happens::Error(Violation { error: Error::Permission, message, spec: None });
         }
         match effect {
             Effect::Rests => Happens::State(after),
@@ -230,13 +250,14 @@ impl Program {
         }
     }
 
+    /// Whether machines of a kind may get an event.
+    pub fn may_get(&self, kind: usize, event: u32) -> bool {
+        self.kinds[kind].receives.as_ref().is_none_or(|receives| receives.contains(&event))
+    }
+
     fn append(&self, mut after: State, target: usize, letter: Letter, longest: usize) -> Happens {
         let Some(receiver) = after.machines.get_mut(target) else { return Happens::Unknown(Cannot::Forgotten) };
         let kind = &self.kinds[receiver.kind as usize];
-        if kind.receives.as_ref().is_some_and(|receives| !receives.contains(&letter.event)) {
-            let message = format!("the receiver may not be sent {}", self.event_name(letter.event));
-            return Happens::Error(Violation { error: Error::Permission, message, spec: None });
-        }
         if receiver.local.halted {
             return Happens::State(after);
         }
@@ -286,20 +307,23 @@ impl Program {
     }
 
     /// What is wrong with a state in which no machine can move.
-    pub fn end(&self, state: &State) -> Option<Violation> {
+    pub fn end(&self, state: &State) -> Vec<Violation> {
         if state.machines.iter().any(|machine| self.takes(machine) != Takes::Stuck) {
-            return None;
+            return Vec::new();
         }
+        let mut wrong = Vec::new();
         let waits = |machine: &Machine| matches!(machine.local.waiting(self), Waiting::Receive(_));
         if let Some(machine) = state.machines.iter().position(waits).filter(|_| self.rules.today) {
             let name = &self.told.kinds[state.machines[machine].kind as usize].name;
             let message = format!("{name}#{machine} waits for ever");
-            return Some(Violation { error: Error::Deadlock, message, spec: None });
+            wrong.push(Violation { error: Error::Deadlock, message, spec: None });
         }
         let hot = |(number, local): &(usize, &Local)| self.temperature(*number, local) == Some(Temperature::Hot);
-        let (number, _) = state.specs.iter().enumerate().find(hot)?;
-        let message = format!("{} is still hot", self.told.kinds[self.specs[number].kind].name);
-        Some(Violation { error: Error::HotAtEnd, message, spec: Some(number) })
+        if let Some((number, _)) = state.specs.iter().enumerate().find(hot) {
+            let message = format!("{} is still hot", self.told.kinds[self.specs[number].kind].name);
+            wrong.push(Violation { error: Error::HotAtEnd, message, spec: Some(number) });
+        }
+        wrong
     }
 }
 

@@ -67,6 +67,18 @@ impl Value {
         if let Self::Distance(_) = self { Self::Forgotten } else { self }
     }
 
+    /// How many values there are in it.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Tuple(parts) | Self::Record(_, parts) | Self::Seq(parts) | Self::Set(parts) => {
+                1 + parts.iter().map(Self::size).sum::<usize>()
+            }
+            Self::Map(entries) => 1 + entries.iter().map(|(key, value)| key.size() + value.size()).sum::<usize>(),
+            Self::Text(text) => 1 + text.len() / 16,
+            _ => 1,
+        }
+    }
+
     /// Whether some part of it is forgotten.
     pub fn has_forgotten(&self) -> bool {
         match self {

@@ -178,15 +178,15 @@ impl Parser<'_, '_> {
         Ok(form(Box::new(inner)))
     }
 
-    /// `float(1, 3)` is 1.3.
+    /// `float(1, 3)` is 1000: a number, and a power of ten.
     fn fraction(&mut self) -> Fallible<Form> {
         self.next();
         self.expect(Kind::Open, "`(` and two numbers")?;
-        let whole = self.integer("a number")?;
-        self.expect(Kind::Comma, "`,` and the digits behind the point")?;
-        let digits = self.expect(Kind::Number, "digits")?.text;
+        let base = self.integer("a number")?;
+        self.expect(Kind::Comma, "`,` and an exponent")?;
+        let exponent = self.integer("an exponent")?;
         self.expect(Kind::Close, "`)`")?;
-        Ok(Form::Float(format!("{whole}.{digits}").parse().unwrap_or(0.0)))
+        Ok(Form::Float(format!("{base}e{exponent}").parse().unwrap_or(0.0)))
     }
 
     fn format(&mut self) -> Fallible<Form> {

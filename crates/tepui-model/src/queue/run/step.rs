@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::round::goes_round;
-use super::{Choices, Effect, Frame, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_TOLD, Task, Waiting};
+use super::{
+    Choices, Effect, Frame, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_REMEMBERED, MOST_TOLD, Task, Waiting,
+};
 use crate::queue::evaluate::{Error, Scope, Trouble, without};
-use crate::queue::{Among, Expression, HALT, Handler, Instruction, NULL, Place, Program, Slot, State, Value};
+use crate::queue::{Among, Expression, HALT, Handler, Instruction, NULL, Part, Place, Program, Slot, State, Value};
 
 /// A step under way.
 pub(super) struct Run<'p, 'c> {
@@ -17,6 +19,8 @@ pub(super) struct Run<'p, 'c> {
     pub(super) says: Vec<String>,
     /// Where it has been and how much specs had been told there, with the number of choices made before.
     seen: HashMap<(Local, usize), usize>,
+    /// How much these places remember in all.
+    remembered: usize,
     /// Whether the step ends where it may have been before.
     probing: bool,
     pub(super) choices: &'c mut Choices,
@@ -28,7 +32,7 @@ type Going<T> = Result<T, Effect>;
 impl<'p, 'c> Run<'p, 'c> {
     pub(super) fn new(program: &'p Program, kind: usize, this: u32, local: Local, choices: &'c mut Choices) -> Self {
         let (told, says, seen, probing) = (Vec::new(), Vec::new(), HashMap::new(), false);
-        Self { program, kind, this, local, told, says, seen, probing, choices }
+        Self { program, kind, this, local, told, says, seen, remembered: 0, probing, choices }
     }
 
     /// A step that ends at the next place where the machine may have been before, with [`Effect::Repeats`].
@@ -167,7 +171,8 @@ impl<'p, 'c> Run<'p, 'c> {
         if self.probing {
             return Err(Effect::Repeats);
         }
-        if self.told.len() > MOST_TOLD {
+        self.remembered += self.local.size();
+        if self.told.len() > MOST_TOLD || self.remembered > MOST_REMEMBERED {
             return Err(Effect::Endless);
         }
         let made = self.choices.next;
@@ -236,20 +241,26 @@ impl<'p, 'c> Run<'p, 'c> {
         frame.at += 1;
         match instruction {
             Instruction::Set(place, expression) => {
+                // What is on the left comes first.
+                for part in &place.path {
+                    if let Part::At(key) = part {
+                        self.value(key)?;
+                    }
+                }
                 let value = if place.path.is_empty() { self.slot_value(expression)? } else { self.value(expression)? };
                 self.store(place, &|_| Ok(value.clone()))?;
             }
             Instruction::Insert(place, key, expression) => {
                 let (key, value) = (self.value(key)?, self.value(expression)?);
-                self.store(place, &|old| program.insert(old.unwrap_or(&Value::Null), key.clone(), value.clone()))?;
+                self.store(place, &|old| program.insert(old.ok_or(Error::Key)?, key.clone(), value.clone()))?;
             }
             Instruction::Add(place, expression) => {
                 let value = self.value(expression)?;
-                self.store(place, &|old| program.add(old.unwrap_or(&Value::Null), value.clone()))?;
+                self.store(place, &|old| program.add(old.ok_or(Error::Key)?, value.clone()))?;
             }
             Instruction::Remove(place, key) => {
                 let key = self.value(key)?;
-                self.store(place, &|old| without(old.unwrap_or(&Value::Null), &key))?;
+                self.store(place, &|old| without(old.ok_or(Error::Key)?, &key))?;
             }
             Instruction::Jump(at) => self.go(*at)?,
             Instruction::Unless(condition, at) => {
@@ -285,7 +296,7 @@ impl<'p, 'c> Run<'p, 'c> {
             Instruction::Send(target, event, payload) => return self.send(target, event, payload).map(Some),
             Instruction::Announce(event, payload) => {
                 let letter = self.letter(event, payload)?;
-                self.told.push(letter);
+                self.told.extend(Some(letter).filter(|letter| self.program.is_heard(self.kind, letter.event)));
             }
             Instruction::Raise(event, payload) => {
                 let letter = self.letter(event, payload)?;
@@ -301,12 +312,13 @@ impl<'p, 'c> Run<'p, 'c> {
             }
             Instruction::Pop => {
                 self.local.frames.clear();
-                self.local.agenda.extend([Task::Leave, Task::Exit, Task::Below]);
+                self.local.agenda.extend([Task::Leave, Task::Below, Task::Exit]);
             }
             Instruction::Assert(condition, message) => {
                 let holds = self.holds(condition)?;
-                let message = if holds { String::new() } else { self.program.shown(&self.value(message)?) };
-                return if holds { Ok(None) } else { self.fail(Error::Assert, &message) };
+                // It fails, whatever becomes of its message.
+                let message = || self.value(message).map_or_else(|_| String::new(), |text| self.program.shown(&text));
+                return if holds { Ok(None) } else { self.fail(Error::Assert, &message()) };
             }
             Instruction::Assume(condition) => {
                 return if self.holds(condition)? { Ok(None) } else { Err(Effect::Pruned) };

@@ -72,7 +72,8 @@ impl Teller<'_> {
                 Happens::Pruned | Happens::Refused | Happens::Unknown(_) => return,
             }
         }
-        if let Some(violation) = self.program.end(&state) {
+        let mut wrong = self.program.end(&state).into_iter();
+        if let Some(violation) = wrong.find(|violation| violation.error.name() == trace.property) {
             self.ends_with(&violation);
             self.end.extend(self.waiting(&state));
         }
