@@ -7,5 +7,6 @@ mod corpus;
 mod evidence;
 mod liveness;
 mod random;
+mod second_reading;
 mod semantics;
 mod states;

@@ -1,0 +1,102 @@
+//! P programs read twice: by Tepui, and by a second reader and explorer that were written from the description of the
+//! language alone.
+//!
+//! There are 1,000 random programs, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says.
+//! `TEPUI_RANDOM_SEED` is the first seed.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use tepui_lang::p::{Dialect, Options, Send, read};
+use tepui_lang::source::Source;
+use tepui_tests::queues::{Explored, explore};
+use tepui_tests::random_p;
+use tepui_tests::second_p::{self, Found, Limits};
+
+use super::semantics::{EVENTS, OLD, TODAY};
+
+const LONGEST: usize = 3;
+const MOST: usize = 3_000;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
+}
+
+/// Tepui tells of one error where nothing can move: a spec that is hot there is not told of where a machine waits.
+const ONE_AT_THE_END: bool = true;
+
+/// How two explorations differ.
+fn differ(first: &Explored, second: &Found) -> Option<String> {
+    let mut errors: BTreeMap<_, _> = first.errors.iter().map(|(error, (steps, _))| (error.name(), *steps)).collect();
+    let mut expected = second.errors.clone();
+    if ONE_AT_THE_END && expected.contains_key("deadlock") {
+        errors.remove("hot-at-end");
+        expected.remove("hot-at-end");
+    }
+    let same = errors == expected && first.refused == second.refused;
+    (!same).then(|| {
+        format!(
+            "Tepui: {errors:?}, refused: {}, {} states; second reading: {expected:?}, refused: {}, {} states",
+            first.refused, first.states, second.refused, second.states
+        )
+    })
+}
+
+/// Whether a program was explored by both, or how they differ.
+fn both(text: &str, old: bool, split: bool, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
+    let send = if split { Send::Split } else { Send::Atomic };
+    let dialect = Some(if old { Dialect::Old } else { Dialect::Today });
+    let options = Options { send, dialect, ..Options::default() };
+    let parsed =
+        read(&[Source::new("x.p", text.as_bytes())], options).map_err(|errors| format!("Tepui: {errors:?}"))?;
+    let first = explore(&parsed.tests[0].program, LONGEST, MOST);
+    let reading = second_p::read(text, old).map_err(|why| format!("second reading: {why}"))?;
+    let limits = Limits { test: "", split, longest: LONGEST, states: 2 * MOST };
+    let second = second_p::explore(&reading.program, limits)?;
+    *counts.entry("programs").or_default() += 1;
+    if first.states > MOST || first.unknown.is_some() || !second.finished {
+        return Ok(());
+    }
+    *counts.entry("explored").or_default() += 1;
+    *counts.entry("unsafe").or_default() += usize::from(!second.errors.is_empty());
+    *counts.entry("as many states").or_default() += usize::from(first.states == second.states);
+    differ(&first, &second).map_or(Ok(()), Err)
+}
+
+#[test]
+fn two_readings_agree() {
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
+    let (mut counts, mut wrong) = (BTreeMap::new(), Vec::new());
+    for seed in first..first + count {
+        let text = random_p::program(&mut Rng::with_seed(seed));
+        if let Err(why) = both(&text, false, seed % 2 == 1, &mut counts) {
+            wrong.push((seed, why, text));
+        }
+    }
+    println!("{counts:?}");
+    let count = wrong.len();
+    wrong.sort_by_key(|(.., text)| text.len());
+    let shown: Vec<_> = wrong.iter().take(3).map(|(seed, why, text)| format!("seed {seed}: {why}\n{text}")).collect();
+    assert!(wrong.is_empty(), "{count} differ\n{}", shown.join("\n"));
+}
+
+/// What the second reading finds in a sentence.
+fn errors(text: &str, old: bool, split: bool) -> Vec<&'static str> {
+    let reading = second_p::read(&format!("{EVENTS}{text}"), old).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    let found = second_p::explore(&reading.program, Limits { test: "", split, longest: 5, states: 5_000 }).unwrap();
+    assert!(found.finished && !found.refused, "{text}: {found:?}");
+    found.errors.into_keys().collect()
+}
+
+#[test]
+fn sentences_hold_in_the_second_reading() {
+    for (cases, old) in [(TODAY, false), (OLD, true)] {
+        for (sentence, text, expected) in cases.iter().filter(|(_, text, _)| !text.contains("fun F(): E;")) {
+            let mut expected: Vec<_> = expected.iter().map(|error| error.name()).collect();
+            expected.sort_unstable();
+            for split in [false, true] {
+                assert_eq!(errors(text, old, split), expected, "{sentence}\n{text}");
+            }
+        }
+    }
+}
