@@ -96,11 +96,11 @@ impl Setup<'_> {
     fn first(&self) -> Result<State, Outcome> {
         let mut specs = Vec::new();
         for (kind, _) in &self.specs {
-            let mut spec = self.made(*kind, self.program.kinds[*kind].name, Value::Null);
+            let mut spec = self.made(*kind, Value::Null);
             self.complete(&mut spec)?;
             specs.push(Rc::new(spec));
         }
-        let main = self.made(self.main, self.main_name, Value::Null);
+        let main = self.made(self.main, Value::Null);
         Ok(State { machines: vec![Rc::new(main)], specs })
     }
 

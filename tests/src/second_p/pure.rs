@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::state::Machine;
 use super::tree::{Access, Expr, ExprId, Name, Operator, Place, Program};
-use super::values::Value::{Bool, Float, Int, Map, Named, Null, Seq, Set, Text, Tuple};
+use super::values::Value::{Bool, Enum, Float, Int, Map, Named, Null, Seq, Set, Text, Tuple};
 use super::values::{Value, Wrong, entry, place, position, same};
 
 /// Who evaluates, and the values of what was done before.
@@ -23,7 +23,7 @@ impl Reader<'_> {
         match &self.program.exprs[id] {
             Expr::Constant(value) => Ok(value.clone()),
             Expr::Name(name) => Ok(self.variable(*name)),
-            Expr::This => Ok(Value::Machine(self.this)),
+            Expr::This => Ok(Value::Machine(self.this, self.program.kinds[self.machine.kind].name)),
             Expr::Field(inner, name) => field(&self.value(*inner)?, *name),
             Expr::Position(inner, at) => match self.value(*inner)? {
                 Tuple(values) => values.get(*at).cloned().ok_or("null"),
@@ -115,7 +115,7 @@ impl Reader<'_> {
             (Operator::Unequal, ..) => Ok(Bool(!same(&one, &other))),
             (Operator::In, _, Seq(items) | Set(items)) => Ok(Bool(place(items, &one).is_some())),
             (Operator::In, _, Map(items)) => Ok(Bool(entry(items, &one).is_some())),
-            (_, Int(one), Int(other)) => of_ints(operator, *one, *other),
+            (_, Int(one) | Enum(_, one), Int(other) | Enum(_, other)) => of_ints(operator, *one, *other),
             (_, Float(one), Float(other)) => of_floats(operator, f64::from_bits(*one), f64::from_bits(*other)),
             (Operator::Plus, Text(one), Text(other)) => Ok(Text(Rc::from(format!("{one}{other}")))),
             (_, Text(one), Text(other)) => compared(operator, one.cmp(other)),

@@ -8,7 +8,6 @@ use super::tree::{Module, Name, Program, Sort};
 pub(super) struct Setup<'a> {
     pub(super) program: &'a Program,
     pub(super) main: usize,
-    pub(super) main_name: Name,
     pub(super) bindings: BTreeMap<Name, usize>,
     pub(super) specs: Vec<(usize, BTreeSet<usize>)>,
     /// Whether specs hear of a send before it is in the queue.
@@ -25,7 +24,7 @@ impl<'a> Setup<'a> {
             return Err("several tests".to_owned());
         }
         let split = split && !program.old;
-        let mut setup = Self { program, main: 0, main_name: 0, bindings: BTreeMap::new(), specs: Vec::new(), split };
+        let mut setup = Self { program, main: 0, bindings: BTreeMap::new(), specs: Vec::new(), split };
         let main = match first {
             Some((_, test)) => {
                 setup.attach(&test.module)?;
@@ -40,7 +39,6 @@ impl<'a> Setup<'a> {
             }
         };
         setup.main = *setup.bindings.get(&main).ok_or("the main machine is not bound")?;
-        setup.main_name = main;
         Ok(setup)
     }
 

@@ -73,8 +73,6 @@ pub(super) struct Letter {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Machine {
     pub(super) kind: usize,
-    /// The name that it was created by.
-    pub(super) called: Name,
     /// States, the one on top last.
     pub(super) states: Vec<Name>,
     pub(super) agenda: Vec<Agenda>,

@@ -146,23 +146,23 @@ impl Setup<'_> {
     fn create(&self, mut state: State, index: usize, name: Name, argument: Value) -> Outcome {
         let Some(kind) = self.bindings.get(&name) else { return Outcome::Wrong("no such machine") };
         let number = state.machines.len();
-        state.machines.push(Rc::new(self.made(*kind, name, argument)));
+        state.machines.push(Rc::new(self.made(*kind, argument)));
         let machine = Rc::make_mut(&mut state.machines[index]);
         let mut runner = Runner { program: self.program, machine, this: index };
-        runner.deliver(Value::Machine(number));
+        runner.deliver(Value::Machine(number, name));
         runner.settle();
         Outcome::Next(state)
     }
 
-    /// A machine before its first step.
-    pub(super) fn made(&self, kind: usize, called: Name, argument: Value) -> Machine {
+    /// A machine before its first step. Where there is nothing to do on entry, it is there already.
+    pub(super) fn made(&self, kind: usize, argument: Value) -> Machine {
         let of = &self.program.kinds[kind];
+        let enters = of.states[&of.start].entry.is_some();
         let value = |(name, of): &(Name, _)| (*name, self.program.default_of(of));
         Machine {
             kind,
-            called,
-            states: Vec::new(),
-            agenda: vec![Agenda::Push(of.start, argument)],
+            states: if enters { Vec::new() } else { vec![of.start] },
+            agenda: enters.then_some(Agenda::Push(of.start, argument)).into_iter().collect(),
             frames: Vec::new(),
             variables: of.variables.iter().map(value).collect(),
             queue: Default::default(),
@@ -179,10 +179,10 @@ impl Setup<'_> {
         longest: usize,
     ) -> Option<Outcome> {
         let Value::Event(event) = event else { return Some(Outcome::Wrong("null-event")) };
-        let Value::Machine(target) = target else { return Some(Outcome::Wrong("null-target")) };
+        let Value::Machine(target, called) = target else { return Some(Outcome::Wrong("null-target")) };
         let (own, other) = (&state.machines[index], &state.machines[target]);
         let may_send = self.program.kinds[own.kind].sends.as_ref().is_none_or(|sends| sends.contains(&event));
-        let receives = self.program.interfaces.get(&other.called).or(self.program.kinds[other.kind].receives.as_ref());
+        let receives = self.program.interfaces.get(&called).or(self.program.kinds[other.kind].receives.as_ref());
         if !may_send || receives.is_some_and(|receives| !receives.contains(&event)) {
             return Some(Outcome::Wrong("permission"));
         }

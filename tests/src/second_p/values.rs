@@ -15,7 +15,8 @@ pub(super) enum Value {
     /// A constant: its enumeration and its number.
     Enum(Name, i64),
     Event(Name),
-    Machine(usize),
+    /// A reference: to which machine, and the name whose permissions it has.
+    Machine(usize, Name),
     Tuple(Rc<Vec<Value>>),
     Named(Rc<[Name]>, Rc<Vec<Value>>),
     Seq(Rc<Vec<Value>>),
@@ -33,6 +34,7 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
     let all =
         |one: &[Value], other: &[Value]| one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same(a, b));
     match (one, other) {
+        (Machine(one, _), Machine(other, _)) => one == other,
         (Float(one), Float(other)) => f64::from_bits(*one) == f64::from_bits(*other),
         (Tuple(one), Tuple(other)) | (Seq(one), Seq(other)) => all(one, other),
         (Named(names, one), Named(others, other)) => names == others && all(one, other),
@@ -90,14 +92,14 @@ impl Program {
     pub(super) fn fits(&self, value: &Value, of: &Type) -> bool {
         match (of, value) {
             (Type::Bool, Bool(_)) | (Type::Int, Int(_)) | (Type::Float, Float(_)) | (Type::Text, Text(_)) => true,
-            (Type::Event, Event(_) | Null) | (Type::Machine, Machine(_) | Null) | (Type::Any, _) => true,
+            (Type::Event, Event(_) | Null) | (Type::Machine, Machine(..) | Null) | (Type::Any, _) => true,
             (Type::Tuple(parts), Tuple(values)) => parts.len() == values.len(),
             (Type::Named(parts), Named(names, _)) => parts.iter().map(|(name, _)| name).eq(names.iter()),
             (Type::Seq(_), Seq(_)) | (Type::Set(_), Set(_)) | (Type::Map(..), Map(_)) => true,
             (Type::Called(name), _) => match (&self.types[name], value) {
                 (Definition::Other(other), _) => self.fits(value, other),
                 (Definition::Enum(_), Enum(of, _)) => of == name,
-                (Definition::Reference, Machine(_) | Null) | (Definition::Foreign, _) => true,
+                (Definition::Reference, Machine(..) | Null) | (Definition::Foreign, _) => true,
                 _ => false,
             },
             _ => false,
@@ -112,6 +114,10 @@ impl Program {
             (Type::Float, Int(number)) => Float((*number as f64).to_bits()),
             (Type::Called(name), _) => match &self.types[name] {
                 Definition::Other(other) => self.converted(value, other),
+                Definition::Reference => match value {
+                    Machine(index, _) => Machine(*index, *name),
+                    _ => value.clone(),
+                },
                 _ => value.clone(),
             },
             _ => value.clone(),

@@ -5,14 +5,17 @@
 //! `TEPUI_RANDOM_SEED` is the first seed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use fastrand::Rng;
 use tepui_lang::p::{Dialect, Options, Send, read};
 use tepui_lang::source::Source;
+use tepui_tests::corpus::corpus;
 use tepui_tests::queues::{Explored, explore};
 use tepui_tests::random_p;
 use tepui_tests::second_p::{self, Found, Limits};
 
+use super::corpus::{sources, table};
 use super::semantics::{EVENTS, OLD, TODAY};
 
 const LONGEST: usize = 3;
@@ -99,4 +102,72 @@ fn sentences_hold_in_the_second_reading() {
             }
         }
     }
+}
+
+/// The texts of a folder, one after the other.
+fn texts(folder: &Path) -> String {
+    sources(folder).into_iter().map(|source| source.text + "\n").collect()
+}
+
+/// What is wrong with what was found, given the error that is known, or that there is none.
+fn judge(found: &Found, known: Option<&str>, steps: &str) -> Option<String> {
+    let shortest = found.errors.iter().min_by_key(|(_, steps)| **steps);
+    let right = match (known, shortest) {
+        (None, shortest) => shortest.is_none(),
+        (Some(_), None) => !found.finished,
+        (Some(known), Some((name, least))) => *name == known && (steps.is_empty() || steps == least.to_string()),
+    };
+    (!right).then(|| format!("expected {known:?} after {steps} steps: {found:?}"))
+}
+
+#[test]
+#[ignore = "needs the corpus"]
+fn programs_of_others_do_what_is_known() {
+    let folder = corpus().join("p/today");
+    let (mut wrong, mut finished, mut others) = (Vec::new(), 0, Vec::new());
+    for row in table(&folder.join("expected.tsv")) {
+        if !matches!(row["oracle"].as_str(), "safe" | "unsafe") || row["kind"] == "liveness" {
+            continue;
+        }
+        let place = format!("{} {}", row["path"], row["test"]);
+        let limits = Limits { test: &row["test"], split: false, longest: 8, states: 20_000 };
+        let found = second_p::read(&texts(&folder.join(&row["path"])), false)
+            .and_then(|reading| second_p::explore(&reading.program, limits));
+        let kind = row["kind"].replace(' ', "-");
+        match found {
+            Err(why) => others.push(format!("{place}: {why}")),
+            Ok(found) => {
+                finished += usize::from(found.finished);
+                others.extend((!found.finished).then(|| place.clone()));
+                let known = (row["oracle"] == "unsafe").then_some(kind.as_str());
+                wrong.extend(judge(&found, known, &row["steps"]).map(|why| format!("{place}: {why}")));
+            }
+        }
+    }
+    println!("{finished} explored, others: {others:#?}");
+    assert!(wrong.is_empty() && finished > 80, "{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "needs the corpus"]
+fn old_programs_of_others_are_read_alike() {
+    let folder = corpus().join("p/old");
+    let (mut wrong, mut finished) = (Vec::new(), 0);
+    for row in table(&folder.join("expected.tsv")) {
+        let sources = sources(&folder.join(&row["dir"]));
+        let parsed = read(&sources, Options { dialect: Some(Dialect::Old), ..Options::default() }).unwrap();
+        let text: String = sources.iter().map(|source| source.text.clone() + "\n").collect();
+        let reading = second_p::read(&text, true).unwrap_or_else(|why| panic!("{}: {why}", row["dir"]));
+        for longest in 1..=2 {
+            let first = explore(&parsed.tests[0].program, longest, 6_000);
+            let limits = Limits { test: "", split: false, longest, states: 12_000 };
+            let second = second_p::explore(&reading.program, limits).unwrap();
+            println!("{} {longest}: {} and {} states, {:?}", row["name"], first.states, second.states, second.errors);
+            if first.states <= 6_000 && second.finished {
+                finished += 1;
+                wrong.extend(differ(&first, &second).map(|why| format!("{} {longest}: {why}", row["name"])));
+            }
+        }
+    }
+    assert!(wrong.is_empty() && finished > 10, "{}", wrong.join("\n"));
 }
