@@ -86,6 +86,7 @@ impl Found {
             Outcome::Wrong(wrong) => _ = self.errors.entry(wrong).or_insert(depth),
             Outcome::Refused => self.refused = true,
             Outcome::Unknown => self.unknown = true,
+            Outcome::Left => {}
         }
         None
     }

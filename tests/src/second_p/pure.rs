@@ -153,7 +153,8 @@ fn of_floats(operator: Operator, one: f64, other: f64) -> Result<Value, Wrong> {
         Operator::Minus => one - other,
         Operator::Over => one / other,
         Operator::Rest => one % other,
-        _ => return compared(operator, one.partial_cmp(&other).ok_or("null")?),
+        // What is not a number is not less, and not greater.
+        _ => return one.partial_cmp(&other).map_or(Ok(Bool(false)), |order| compared(operator, order)),
     };
     Ok(Float(number.to_bits()))
 }

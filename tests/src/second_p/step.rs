@@ -22,6 +22,8 @@ pub(super) enum Outcome {
     Wrong(Wrong),
     /// A queue would be too long.
     Refused,
+    /// An assumption does not hold.
+    Left,
     /// It does not end, and does not come back either.
     Unknown,
 }
@@ -30,7 +32,7 @@ pub(super) enum Outcome {
 const UNNOTED: usize = 20;
 
 /// The most places that are noted in a step.
-const NOTED: usize = 4_000;
+const NOTED: usize = 500;
 
 /// How a step goes on.
 struct Branch {
@@ -247,6 +249,7 @@ impl Setup<'_> {
             match (Runner { program: self.program, machine: spec, this: usize::MAX }).run() {
                 Stop::Rests => return Ok(()),
                 Stop::Wrong(wrong) => return Err(Outcome::Wrong(wrong)),
+                Stop::Left => return Err(Outcome::Left),
                 Stop::Mark => {
                     passed += 1;
                     if passed > UNNOTED && seen.insert(format!("{spec:?}"), ()).is_some() {

@@ -1,0 +1,371 @@
+//! Random programs that have everything the language has. They are well-typed by construction, and small.
+
+use std::fmt::Write as _;
+
+use fastrand::Rng;
+
+use super::types::{self, DECLARED, Ty};
+use super::writer::{Function, Place, Writer};
+
+/// A program and its dialect.
+#[derive(Clone, Debug)]
+pub struct Rich {
+    /// The text.
+    pub text: String,
+    /// Whether it is in the old dialect.
+    pub old: bool,
+}
+
+const STATES: [&str; 2] = ["Other", "Third"];
+
+/// Writes a program.
+pub fn write(rng: &mut Rng) -> Rich {
+    let old = rng.u8(..4) == 0;
+    let mut events = vec![("eA", None), ("eB", None)];
+    for name in ["eP", "eQ", "eR"] {
+        events.push((name, Some(types::random(rng, old))));
+    }
+    let mut text = String::from(if rng.bool() { "// A program.\n" } else { "/* A program. */\n" });
+    text.push_str(DECLARED);
+    declare_events(rng, old, &events, &mut text);
+    let others = rng.usize(1..3);
+    let wants = |rng: &mut Rng| match rng.u8(..5) {
+        0 => None,
+        1 => Some(Ty::Tuple(vec![Ty::Machine, Ty::Int])),
+        2 => Some(Ty::Named(vec![("boss", Ty::Machine), ("n", Ty::Int)])),
+        3 => Some(Ty::Named(vec![("boss", Ty::Machine)])),
+        _ => Some(Ty::Machine),
+    };
+    let kinds: Vec<_> = (1..=others).map(|number| (format!("M{number}"), wants(rng))).collect();
+    let mut writer = Writer {
+        rng,
+        old,
+        spec: false,
+        events,
+        functions: Vec::new(),
+        kinds,
+        states: STATES.to_vec(),
+        own: Vec::new(),
+        locals: Vec::new(),
+        counters: 0,
+        busy: Vec::new(),
+    };
+    let globals = writer.globals(&mut text);
+    let interface = writer.rng.u8(..4) == 0;
+    if interface {
+        let all: Vec<_> = writer.events.iter().map(|(name, _)| *name).collect();
+        let wants = writer.kinds[0].1.as_ref().map_or(String::new(), ToString::to_string);
+        let _ = writeln!(text, "interface Face({wants}) receives {}, halt;", all.join(", "));
+        let real = std::mem::replace(&mut writer.kinds[0].0, "Face".to_owned());
+        debug_assert_eq!(real, "M1");
+    }
+    writer.main(&globals, &mut text);
+    for number in 0..others {
+        writer.other(number, &globals, &mut text);
+    }
+    let spec = writer.rng.bool();
+    if spec {
+        writer.spec(&globals, &mut text);
+    }
+    writer.test(spec, interface, &mut text);
+    Rich { text, old }
+}
+
+fn declare_events(rng: &mut Rng, old: bool, events: &[(&'static str, Option<Ty>)], text: &mut String) {
+    for (name, of) in events {
+        let bound = match rng.u8(..8) {
+            0 if old => " assume 1",
+            1 if old => " assert 1",
+            2 if old => " assume 2",
+            _ => "",
+        };
+        let of = of.as_ref().map_or(String::new(), |of| format!(": {of}"));
+        let _ = writeln!(text, "event {name}{bound}{of};");
+    }
+    if rng.u8(..4) == 0 {
+        text.push_str("eventset Some = { eA, eB, eP };\n");
+    }
+}
+
+impl Writer<'_> {
+    fn place(&mut self, leaves: bool) -> Place {
+        Place { leaves, loops: false, result: None, ends: false, depth: 2 }
+    }
+
+    /// Functions that all machines have.
+    fn globals(&mut self, text: &mut String) -> Vec<Function> {
+        let mut all = Vec::new();
+        for name in ["Mix", "Pass"] {
+            let result = [Ty::Int, Ty::Bool, Ty::Pair, Ty::Color][self.rng.usize(..4)].clone();
+            self.spec = true;
+            let function = self.function(name, Some(result), false, text);
+            self.spec = false;
+            all.push(function);
+        }
+        let _ = writeln!(
+            text,
+            "fun Tell(m: machine, b: bool) {{ if (b && m != null) {{ send m, {}; }} }}",
+            self.unit_event()
+        );
+        let parameters = vec![Ty::Machine, Ty::Bool];
+        all.push(Function { name: "Tell".to_owned(), parameters, result: None, leaves: false });
+        all
+    }
+
+    /// A function with some parameters.
+    fn function(&mut self, name: &str, result: Option<Ty>, leaves: bool, text: &mut String) -> Function {
+        let count = self.rng.usize(..3);
+        let parameters: Vec<Ty> = (0..count).map(|_| types::random(self.rng, self.old)).collect();
+        let named: Vec<_> =
+            parameters.iter().enumerate().map(|(number, of)| (format!("a_{number}"), of.clone())).collect();
+        let list: Vec<_> = named.iter().map(|(name, of)| format!("{name}: {of}")).collect();
+        self.locals = named;
+        let place = Place { leaves, loops: false, result: result.clone(), ends: true, depth: 2 };
+        let body = self.body(&place);
+        self.locals.clear();
+        let returns = result.as_ref().map_or(String::new(), |of| format!(": {of}"));
+        let _ = writeln!(text, "  fun {name}({}){returns} {body}", list.join(", "));
+        Function { name: name.to_owned(), parameters, result, leaves }
+    }
+
+    /// The functions of a machine.
+    fn local_functions(&mut self, globals: &[Function], text: &mut String) {
+        self.functions = globals.iter().filter(|function| !self.spec || function.name != "Tell").cloned().collect();
+        let counted = self.variable(&Ty::Int);
+        if let Some(counted) = counted {
+            let _ = writeln!(text, "  fun Inc(): int {{ {counted} = ({counted} + 1) % 3; return {counted}; }}");
+            self.functions.push(Function {
+                name: "Inc".to_owned(),
+                parameters: Vec::new(),
+                result: Some(Ty::Int),
+                leaves: false,
+            });
+        }
+        let truth = self.function("Ask", Some(Ty::Bool), false, text);
+        let leaves = self.rng.bool();
+        let act = self.function("Act", None, leaves, text);
+        self.functions.extend([truth, act]);
+    }
+
+    fn variables(&mut self, text: &mut String) {
+        self.own = vec![("n".to_owned(), Ty::Int), ("v".to_owned(), types::random(self.rng, self.old))];
+        if self.rng.bool() {
+            self.own.push(("w".to_owned(), types::random(self.rng, self.old)));
+        }
+        for (name, of) in &self.own {
+            let _ = writeln!(text, "  var {name}: {of};");
+        }
+        if !self.spec {
+            self.own.push(("peer".to_owned(), Ty::Machine));
+            text.push_str("  var peer, spare: machine;\n");
+        }
+    }
+
+    fn permissions(&mut self) -> String {
+        let all: Vec<_> = self.events.iter().map(|(name, _)| *name).collect();
+        let most = if self.rng.u8(..3) == 0 { &all[1..] } else { &all[..] };
+        let receives =
+            if self.rng.u8(..8) == 0 { format!(" receives {}, halt;", most.join(", ")) } else { String::new() };
+        let sends = if self.rng.u8(..8) == 0 { format!(" sends {}, halt;", most.join(", ")) } else { String::new() };
+        receives + &sends
+    }
+
+    fn bound(&mut self) -> &'static str {
+        match self.rng.u8(..16) {
+            0 if self.old => " assume 2",
+            1 if self.old => " assert 2",
+            _ => "",
+        }
+    }
+
+    fn main(&mut self, globals: &[Function], text: &mut String) {
+        let (bound, permissions) = (self.bound(), self.permissions());
+        let _ = writeln!(text, "machine Main{bound}{permissions} {{");
+        self.variables(text);
+        self.local_functions(globals, text);
+        let mut first = String::new();
+        for (name, wants) in self.kinds.clone() {
+            let argument = self.argument(wants.as_ref());
+            let _ = write!(first, "peer = new {name}({argument}); ");
+        }
+        let place = self.place(true);
+        let _ = writeln!(text, "  start state Init {{ entry {}", self.body_after(&first, &place));
+        self.handlers(text);
+        text.push_str("  }\n");
+        self.rest_of_states(text);
+    }
+
+    fn other(&mut self, number: usize, globals: &[Function], text: &mut String) {
+        let wants = self.kinds[number].1.clone();
+        let (bound, permissions) = (self.bound(), self.permissions());
+        let kinds = std::mem::take(&mut self.kinds);
+        self.kinds = kinds[number + 1..].to_vec();
+        let _ = writeln!(text, "machine M{}{bound}{permissions} {{", number + 1);
+        self.variables(text);
+        self.local_functions(globals, text);
+        let head = match &wants {
+            None => String::new(),
+            Some(of) => format!("(start_with: {of})"),
+        };
+        let first = match &wants {
+            Some(Ty::Machine) => "peer = start_with; ",
+            Some(Ty::Tuple(_)) => "peer = start_with.0; n = start_with.1; ",
+            Some(Ty::Named(_)) => "peer = start_with.boss; ",
+            _ => "",
+        };
+        let place = self.place(true);
+        let _ = writeln!(text, "  start state Init {{ entry {head} {}", self.body_after(first, &place));
+        self.handlers(text);
+        text.push_str("  }\n");
+        self.rest_of_states(text);
+        self.kinds = kinds;
+    }
+
+    /// The other states of a machine, and its end.
+    fn rest_of_states(&mut self, text: &mut String) {
+        for name in STATES {
+            let _ = write!(text, "  state {name} {{ ");
+            if self.rng.bool() {
+                let place = self.place(true);
+                let _ = write!(text, "entry {} ", self.body(&place));
+            } else if self.rng.u8(..3) == 0 {
+                text.push_str("entry Begin; ");
+            }
+            text.push('\n');
+            self.handlers(text);
+            text.push_str("  }\n");
+        }
+        if self.old {
+            // Its entry does not push again, so that steps end.
+            let place = self.place(false);
+            let _ = writeln!(text, "  state Pushed {{ entry {}", self.body(&place));
+            self.handlers(text);
+            text.push_str("  }\n");
+        }
+        self.locals = vec![("p_n".to_owned(), Ty::Int)];
+        let place = self.place(true);
+        let _ = writeln!(text, "  state Numbered {{ entry (p_n: int) {}", self.body_after("n = p_n; ", &place));
+        self.locals.clear();
+        self.handlers(text);
+        text.push_str("  }\n");
+        let (leaving, staying) = (self.place(true), self.place(false));
+        let _ = writeln!(text, "  fun Begin() {}", self.body(&leaving));
+        let _ = writeln!(text, "  fun End() {}", self.body(&staying));
+        text.push_str("}\n");
+    }
+
+    /// What a state does with events; as a rule with all of them.
+    fn handlers(&mut self, text: &mut String) {
+        let mut events = self.events.clone();
+        if self.rng.u8(..6) == 0 {
+            let (one, two) = (events.remove(0).0, events.remove(0).0);
+            let what = self.pick(&["ignore {};", "on {} do Begin;", "on {} goto Other;", "defer {};"]);
+            let what = if self.spec { "ignore {};" } else { what };
+            let _ = writeln!(text, "    {}", what.replace("{}", &format!("{one}, {two}")));
+        }
+        for (name, of) in events {
+            let handler = self.handler(name, of.as_ref());
+            let _ = writeln!(text, "    {handler}");
+        }
+        if self.spec {
+            return;
+        }
+        if self.rng.u8(..7) == 0 {
+            let place = self.place(false);
+            let body = if self.rng.bool() { self.body(&place) } else { "End;".to_owned() };
+            let _ = writeln!(text, "    exit {body}");
+        }
+        let special = match self.rng.u8(..14) {
+            0 => "on null do { n = (n + 1) % 3; if (n == 0) { raise halt; } }",
+            1 => "on null goto Other;",
+            2 => "on halt do { n = 2; }",
+            3 => "on halt goto Third;",
+            4 => "ignore halt;",
+            5 => "defer halt;",
+            _ => "",
+        };
+        let _ = writeln!(text, "    {special}");
+    }
+
+    fn handler(&mut self, name: &str, of: Option<&Ty>) -> String {
+        let state = self.pick(&STATES);
+        let number = of == Some(&Ty::Int);
+        match self.rng.u8(..16) {
+            0 | 1 => format!("ignore {name};"),
+            2 | 3 if !self.spec => format!("defer {name};"),
+            4 | 5 => format!("on {name} goto {state};"),
+            6 => {
+                let (head, body) = self.handled(of, false);
+                format!("on {name} goto {state} with {head}{body}")
+            }
+            7 if !self.spec => format!("on {name} goto {state} with End;"),
+            8 if !self.spec => format!("on {name} do Begin;"),
+            9 if number && !self.spec => format!("on {name} goto Numbered;"),
+            9 if self.old && !self.spec => format!("on {name} push Pushed;"),
+            10 if self.rng.u8(..3) == 0 => String::new(),
+            _ => {
+                let (head, body) = self.handled(of, true);
+                format!("on {name} do {head}{body}")
+            }
+        }
+    }
+
+    /// A function written where an event is handled.
+    fn handled(&mut self, of: Option<&Ty>, leaves: bool) -> (String, String) {
+        let place = self.place(leaves);
+        let Some(of) = of.filter(|_| self.rng.u8(..3) > 0) else { return (String::new(), self.body(&place)) };
+        self.locals = vec![("p_0".to_owned(), of.clone())];
+        let body = self.body(&place);
+        self.locals.clear();
+        (format!("(p_0: {of}) "), body)
+    }
+
+    fn spec(&mut self, globals: &[Function], text: &mut String) {
+        self.spec = true;
+        let all: Vec<_> = self.events.iter().map(|(name, _)| *name).collect();
+        let _ = writeln!(text, "spec S observes {} {{", all.join(", "));
+        self.variables(text);
+        self.local_functions(globals, text);
+        for (number, name) in ["Init", "Other", "Third"].into_iter().enumerate() {
+            let start = if number == 0 { "start " } else { "" };
+            let temperature = self.pick(&["", "", "hot ", "cold "]);
+            let _ = writeln!(text, "  {start}{temperature}state {name} {{");
+            if self.rng.u8(..3) == 0 {
+                let place = self.place(true);
+                let _ = writeln!(text, "    entry {}", self.body(&place));
+            }
+            self.handlers(text);
+            text.push_str("  }\n");
+        }
+        text.push_str("}\n");
+        self.spec = false;
+    }
+
+    fn test(&mut self, spec: bool, interface: bool, text: &mut String) {
+        let count = self.kinds.len();
+        let own = |number: usize| match (number, interface, self.old) {
+            (1, true, true) => "Face -> M1".to_owned(),
+            (1, true, false) => "M1 -> Face".to_owned(),
+            _ => format!("M{number}"),
+        };
+        let others: Vec<_> = (1..=count).map(own).collect();
+        let others = others.join(", ");
+        if self.old {
+            let _ = writeln!(text, "test t: main Main in {{ Main, {others} }};");
+            return;
+        }
+        let attach = if spec { "assert S in " } else { "" };
+        let word = if self.rng.u8(..4) == 0 { "implementation" } else { "test" };
+        let module = match self.rng.u8(..4) {
+            0 => format!("({attach}{{ Main, {others} }})"),
+            1 => {
+                let _ = writeln!(text, "module rest = {{ {others} }};");
+                let _ = writeln!(text, "module all = union {{ Main }}, rest;");
+                format!("{attach}all")
+            }
+            2 => format!("{attach}(compose {{ Main }}, {{ {others} }})"),
+            _ => format!("{attach}{{ Main, {others} }}"),
+        };
+        let _ = writeln!(text, "{word} t [main=Main]: {module};");
+    }
+}
