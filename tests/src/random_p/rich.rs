@@ -16,6 +16,24 @@ pub struct Rich {
     pub old: bool,
 }
 
+/// Tepui does not run the exit function of a state that is popped with none below it. A machine writes one or the other.
+pub(super) const EXIT_BEFORE_POP: bool = false;
+
+/// Tepui reads `float(2, 1)` as 2.1, and not as two times ten to the power of one.
+pub(super) const FLOATS_WITH_POWERS: bool = false;
+
+/// Tepui tells specs of a send before it asks whether the receiver may get it.
+const PERMISSIONS_BEFORE_SPECS: bool = false;
+
+/// Tepui runs out of memory where a step pushes states for ever, or calls, or makes a sequence longer.
+const ENDLESS_GROWTH: bool = false;
+
+/// Tepui does not find that a step which announces something again and again never ends, and may run out of memory.
+pub(super) const ANNOUNCING_CIRCLES: bool = false;
+
+/// Tepui does not know what to say where an assumption fails before anything else happens.
+pub(super) const ASSUMPTIONS_OF_SPECS: bool = false;
+
 const STATES: [&str; 2] = ["Other", "Third"];
 
 /// Writes a program.
@@ -37,6 +55,7 @@ pub fn write(rng: &mut Rng) -> Rich {
         _ => Some(Ty::Machine),
     };
     let kinds: Vec<_> = (1..=others).map(|number| (format!("M{number}"), wants(rng))).collect();
+    let attached = rng.bool();
     let mut writer = Writer {
         rng,
         old,
@@ -49,7 +68,10 @@ pub fn write(rng: &mut Rng) -> Rich {
         locals: Vec::new(),
         counters: 0,
         busy: Vec::new(),
+        attached,
+        pops: false,
     };
+    let spec = writer.attached;
     let globals = writer.globals(&mut text);
     let interface = writer.rng.u8(..4) == 0;
     if interface {
@@ -63,7 +85,6 @@ pub fn write(rng: &mut Rng) -> Rich {
     for number in 0..others {
         writer.other(number, &globals, &mut text);
     }
-    let spec = writer.rng.bool();
     if spec {
         writer.spec(&globals, &mut text);
     }
@@ -148,6 +169,7 @@ impl Writer<'_> {
     }
 
     fn variables(&mut self, text: &mut String) {
+        self.pops = self.old && self.rng.bool();
         self.own = vec![("n".to_owned(), Ty::Int), ("v".to_owned(), types::random(self.rng, self.old))];
         if self.rng.bool() {
             self.own.push(("w".to_owned(), types::random(self.rng, self.old)));
@@ -157,15 +179,16 @@ impl Writer<'_> {
         }
         if !self.spec {
             self.own.push(("peer".to_owned(), Ty::Machine));
-            text.push_str("  var peer, spare: machine;\n");
+            text.push_str("  var peer, spare: machine; var told: int;\n");
         }
     }
 
     fn permissions(&mut self) -> String {
         let all: Vec<_> = self.events.iter().map(|(name, _)| *name).collect();
         let most = if self.rng.u8(..3) == 0 { &all[1..] } else { &all[..] };
+        let asks = PERMISSIONS_BEFORE_SPECS || !self.attached;
         let receives =
-            if self.rng.u8(..8) == 0 { format!(" receives {}, halt;", most.join(", ")) } else { String::new() };
+            if self.rng.u8(..8) == 0 && asks { format!(" receives {}, halt;", most.join(", ")) } else { String::new() };
         let sends = if self.rng.u8(..8) == 0 { format!(" sends {}, halt;", most.join(", ")) } else { String::new() };
         receives + &sends
     }
@@ -270,7 +293,7 @@ impl Writer<'_> {
         if self.spec {
             return;
         }
-        if self.rng.u8(..7) == 0 {
+        if self.rng.u8(..7) == 0 && (EXIT_BEFORE_POP || !self.pops) {
             let place = self.place(false);
             let body = if self.rng.bool() { self.body(&place) } else { "End;".to_owned() };
             let _ = writeln!(text, "    exit {body}");
@@ -301,7 +324,7 @@ impl Writer<'_> {
             7 if !self.spec => format!("on {name} goto {state} with End;"),
             8 if !self.spec => format!("on {name} do Begin;"),
             9 if number && !self.spec => format!("on {name} goto Numbered;"),
-            9 if self.old && !self.spec => format!("on {name} push Pushed;"),
+            9 if self.old && !self.spec => format!("on {name} push {};", if ENDLESS_GROWTH { state } else { "Pushed" }),
             10 if self.rng.u8(..3) == 0 => String::new(),
             _ => {
                 let (head, body) = self.handled(of, true);

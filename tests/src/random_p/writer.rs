@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
+use super::rich::{ANNOUNCING_CIRCLES, ASSUMPTIONS_OF_SPECS, EXIT_BEFORE_POP};
 use super::types::{self, Ty};
 
 /// A function that can be called.
@@ -32,6 +33,10 @@ pub(super) struct Writer<'a> {
     pub(super) locals: Vec<(String, Ty)>,
     /// Counters of loops, which nobody else changes.
     pub(super) counters: usize,
+    /// Whether a spec listens.
+    pub(super) attached: bool,
+    /// Whether the machine pops states.
+    pub(super) pops: bool,
     /// Those that are in use.
     pub(super) busy: Vec<String>,
 }
@@ -168,10 +173,11 @@ impl Writer<'_> {
             21 => format!("assert {}{};", self.expr(&Ty::Bool, 3), self.pick(&["", "", ", \"wrong\""])),
             22 => self.careful(),
             23 => self.call_statement(place).unwrap_or_else(|| self.assign()),
-            24 if !self.spec => format!("announce {};", self.letter()),
+            24 | 29 if !self.spec && ANNOUNCING_CIRCLES => format!("announce {};", self.letter()),
+            24 | 29 if !self.spec => format!("if (told < 2) {{ told = told + 1; announce {}; }}", self.letter()),
             25 => self.print(),
             26 => self.pick(&[";", "{ }"]).to_owned(),
-            27 if !self.old && self.rng.bool() => {
+            27 if !self.old && (ASSUMPTIONS_OF_SPECS || !self.spec) && self.rng.bool() => {
                 format!("assume {}{};", self.expr(&Ty::Bool, 2), self.pick(&["", ", \"so\""]))
             }
             28 if !self.spec && place.depth > 0 && self.rng.u8(..3) == 0 => self.create(),
@@ -193,7 +199,7 @@ impl Writer<'_> {
                 format!("raise {letter};")
             }
             4 if !self.spec => "raise halt;".to_owned(),
-            5 if self.old && !self.spec => "pop;".to_owned(),
+            5 if (self.old && EXIT_BEFORE_POP || self.pops) && !self.spec => "pop;".to_owned(),
             6 if !self.spec => {
                 let value = self.bounded(&Ty::Int, 1);
                 format!("goto Numbered, {value};")

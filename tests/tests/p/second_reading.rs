@@ -71,6 +71,10 @@ fn both(text: &str, old: bool, split: bool, counts: &mut BTreeMap<&'static str, 
     *counts.entry("explored").or_default() += 1;
     *counts.entry("unsafe").or_default() += usize::from(!second.errors.is_empty());
     *counts.entry("as many states").or_default() += usize::from(first.states == second.states);
+    if first.states != second.states && std::env::var("TEPUI_X").is_ok() {
+        println!("STATES {} {}", first.states, second.states);
+        std::fs::write(format!("/tmp/states/{}-{}.p", text.len(), first.states), text).unwrap();
+    }
     differ(&first, &second).map_or(Ok(()), Err)
 }
 
