@@ -110,13 +110,13 @@ impl Writer<'_> {
 
     /// An element of a variable.
     fn element(&mut self, of: &Ty) -> Option<String> {
-        let at = self.rng.u8(..2);
+        let (at, listed) = (self.rng.u8(..2), self.rng.bool());
         let elements = |(name, whole): &(String, Ty)| match whole {
+            Ty::Map(_, inner) if **inner == *of && listed => Some(format!("values({name})[{at}]")),
             Ty::Seq(inner) | Ty::Set(inner) if **inner == *of => Some(format!("{name}[{at}]")),
             Ty::Map(key, inner) if **inner == *of && **key == Ty::Int => Some(format!("{name}[{at}]")),
             Ty::Map(key, inner) if **inner == *of && **key == Ty::Color => Some(format!("{name}[RED]")),
             Ty::Map(key, _) if **key == *of => Some(format!("keys({name})[{at}]")),
-            Ty::Map(_, inner) if **inner == *of => Some(format!("values({name})[{at}]")),
             _ => None,
         };
         let all: Vec<String> = self.scope().iter().filter_map(elements).collect();
@@ -182,7 +182,10 @@ impl Writer<'_> {
         if depth == 0 {
             return (literal, 0);
         }
-        match self.rng.u8(..12) {
+        match self.rng.u8(..15) {
+            12 => (format!("({},).0", self.expr(&Ty::Int, depth - 1)), 0),
+            13 => (format!("(p = {}, q = {literal}).p", self.expr(&Ty::Int, depth - 1)), 0),
+            14 if self.rng.bool() => ("2147483647 * 2147483647 * 4".to_owned(), TIMES),
             0 | 1 => self.between(&Ty::Int, depth, PLUS, &["+", "-"]),
             2 => self.between(&Ty::Int, depth, TIMES, &["*"]),
             3 => {

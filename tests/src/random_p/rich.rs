@@ -34,6 +34,24 @@ pub(super) const ANNOUNCING_CIRCLES: bool = false;
 /// Tepui does not know what to say where an assumption fails before anything else happens.
 pub(super) const ASSUMPTIONS_OF_SPECS: bool = false;
 
+/// Names, most of which are words elsewhere.
+const WORDS: [&str; 14] = [
+    "w",
+    "sent",
+    "is",
+    "pure",
+    "invariant",
+    "axiom",
+    "targets",
+    "inflight",
+    "using",
+    "requires",
+    "safe",
+    "push",
+    "pop",
+    "prove",
+];
+
 const STATES: [&str; 2] = ["Other", "Third"];
 
 /// Writes a program.
@@ -129,6 +147,11 @@ impl Writer<'_> {
             self.unit_event()
         );
         let parameters = vec![Ty::Machine, Ty::Bool];
+        let _ = writeln!(text, "fun Fall(k: int): int {{ if (k <= 0) {{ return 0; }} return Fall(k - 1) + 1; }}");
+        let fall =
+            Function { name: "Fall".to_owned(), parameters: vec![Ty::Color], result: Some(Ty::Int), leaves: false };
+        all.push(Function { name: "Near".to_owned(), ..fall });
+        let _ = writeln!(text, "fun Near(c: Color): int {{ return Fall(c to int); }}");
         all.push(Function { name: "Tell".to_owned(), parameters, result: None, leaves: false });
         all
     }
@@ -172,7 +195,9 @@ impl Writer<'_> {
         self.pops = self.old && self.rng.bool();
         self.own = vec![("n".to_owned(), Ty::Int), ("v".to_owned(), types::random(self.rng, self.old))];
         if self.rng.bool() {
-            self.own.push(("w".to_owned(), types::random(self.rng, self.old)));
+            let word = WORDS[self.rng.usize(..WORDS.len())];
+            let name = if self.old && matches!(word, "push" | "pop") { "w" } else { word };
+            self.own.push((name.to_owned(), types::random(self.rng, self.old)));
         }
         for (name, of) in &self.own {
             let _ = writeln!(text, "  var {name}: {of};");
@@ -271,7 +296,21 @@ impl Writer<'_> {
         self.locals.clear();
         self.handlers(text);
         text.push_str("  }\n");
+        self.locals = vec![("p_d".to_owned(), Ty::Tuple(vec![Ty::Int, Ty::Bool]))];
+        let place = self.place(true);
+        let _ = writeln!(text, "  state Double {{ entry (p_d: (int, bool)) {}", self.body(&place));
+        self.locals.clear();
+        self.handlers(text);
+        text.push_str("  }\n");
         let (leaving, staying) = (self.place(true), self.place(false));
+        for (name, of) in self.events.clone() {
+            if let Some(of) = of {
+                self.locals = vec![("p_0".to_owned(), of.clone())];
+                let _ = writeln!(text, "  fun On{name}(p_0: {of}) {}", self.body(&leaving));
+                let _ = writeln!(text, "  fun With{name}(p_0: {of}) {}", self.body(&staying));
+                self.locals.clear();
+            }
+        }
         let _ = writeln!(text, "  fun Begin() {}", self.body(&leaving));
         let _ = writeln!(text, "  fun End() {}", self.body(&staying));
         text.push_str("}\n");
@@ -321,7 +360,9 @@ impl Writer<'_> {
                 let (head, body) = self.handled(of, false);
                 format!("on {name} goto {state} with {head}{body}")
             }
+            7 if !self.spec && of.is_some() && self.rng.bool() => format!("on {name} goto {state} with With{name};"),
             7 if !self.spec => format!("on {name} goto {state} with End;"),
+            8 if !self.spec && of.is_some() && self.rng.bool() => format!("on {name} do On{name};"),
             8 if !self.spec => format!("on {name} do Begin;"),
             9 if number && !self.spec => format!("on {name} goto Numbered;"),
             9 if self.old && !self.spec => format!("on {name} push {};", if ENDLESS_GROWTH { state } else { "Pushed" }),
@@ -362,6 +403,10 @@ impl Writer<'_> {
         }
         text.push_str("}\n");
         self.spec = false;
+        if !self.old && self.rng.u8(..4) == 0 {
+            text.push_str("scenario Story observes eA, eB { start state One { on eA goto Two; ignore eB; } ");
+            text.push_str("hot state Two { on eB goto One; ignore eA; } }\n");
+        }
     }
 
     fn test(&mut self, spec: bool, interface: bool, text: &mut String) {

@@ -200,6 +200,10 @@ impl Writer<'_> {
             }
             4 if !self.spec => "raise halt;".to_owned(),
             5 if (self.old && EXIT_BEFORE_POP || self.pops) && !self.spec => "pop;".to_owned(),
+            7 if !self.spec => {
+                let (one, two) = (self.bounded(&Ty::Int, 1), self.expr(&Ty::Bool, 1));
+                self.pick(&["goto Double, {};", "goto Double, ({});"]).replace("{}", &format!("{one}, {two}"))
+            }
             6 if !self.spec => {
                 let value = self.bounded(&Ty::Int, 1);
                 format!("goto Numbered, {value};")
@@ -217,6 +221,10 @@ impl Writer<'_> {
         let to_peer = ["peer", "peer", "this"][self.rng.usize(..3)].to_owned();
         let target = match self.rng.u8(..12) {
             0 => self.expr(&Ty::Machine, 1),
+            1 if self.rng.u8(..4) == 0 && !self.kinds.is_empty() => {
+                let (name, wants) = self.kinds[self.rng.usize(..self.kinds.len())].clone();
+                format!("new {name}({})", self.argument(wants.as_ref()))
+            }
             _ if self.own.iter().all(|(name, _)| name != "peer") => "this".to_owned(),
             _ => to_peer,
         };
@@ -405,6 +413,9 @@ impl Writer<'_> {
             let body = if self.rng.bool() { self.body(&inner) } else { "{ }".to_owned() };
             self.locals.truncate(before);
             let _ = write!(cases, "case {name}: {head}{body} ");
+        }
+        if first > 1 && self.events.len() == 5 && self.rng.u8(..3) == 0 && !cases.contains("case eA") {
+            cases.push_str("case eA, eB: { } ");
         }
         match self.rng.u8(..8) {
             0..=2 => cases.push_str("case null: { } "),
