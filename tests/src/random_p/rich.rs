@@ -211,7 +211,8 @@ impl Writer<'_> {
     fn permissions(&mut self) -> String {
         let all: Vec<_> = self.events.iter().map(|(name, _)| *name).collect();
         let most = if self.rng.u8(..3) == 0 { &all[1..] } else { &all[..] };
-        let asks = PERMISSIONS_BEFORE_SPECS || !self.attached;
+        // An interface has no more events than its machine.
+        let asks = (PERMISSIONS_BEFORE_SPECS || !self.attached) && self.kinds.iter().all(|(name, _)| name != "Face");
         let receives =
             if self.rng.u8(..8) == 0 && asks { format!(" receives {}, halt;", most.join(", ")) } else { String::new() };
         let sends = if self.rng.u8(..8) == 0 { format!(" sends {}, halt;", most.join(", ")) } else { String::new() };

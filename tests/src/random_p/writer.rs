@@ -128,8 +128,8 @@ impl Writer<'_> {
 
     fn statements(&mut self, place: &Place) -> String {
         let mut text = String::new();
-        let most = if place.depth > 1 { 5 } else { 3 };
-        for _ in 0..self.rng.usize(..most) {
+        let many = if place.depth > 1 { 1..5 } else { 0..3 };
+        for _ in 0..self.rng.usize(many) {
             let (line, ends) = self.statement(place);
             let _ = write!(text, "{line} ");
             if ends {
@@ -162,7 +162,8 @@ impl Writer<'_> {
             }
             return ("return;".to_owned(), true);
         }
-        let text = match self.rng.u8(..30) {
+        let text = match self.rng.u8(..36) {
+            30..=35 if !self.spec => self.send(),
             0..=5 if !self.spec => self.send(),
             6..=11 => self.assign(),
             12..=14 => self.collect(),
@@ -351,7 +352,7 @@ impl Writer<'_> {
             }
             _ => return self.assign(),
         };
-        if self.risk() && self.risk() { change } else { format!("if ({asks}) {{ {change} }}") }
+        if self.risk() { change } else { format!("if ({asks}) {{ {change} }}") }
     }
 
     fn item(&mut self, of: &Ty) -> String {

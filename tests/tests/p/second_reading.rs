@@ -75,6 +75,9 @@ fn both(text: &str, old: bool, split: bool, counts: &mut BTreeMap<&'static str, 
         println!("STATES {} {}", first.states, second.states);
         std::fs::write(format!("/tmp/states/{}-{}.p", text.len(), first.states), text).unwrap();
     }
+    for error in second.errors.keys() {
+        *counts.entry(error).or_default() += 1;
+    }
     differ(&first, &second).map_or(Ok(()), Err)
 }
 
