@@ -35,15 +35,16 @@ impl Writer<'_> {
     }
 
     pub(super) fn written(&mut self, of: &Ty, depth: usize) -> Written {
-        if self.rng.u8(..6) < 2 || depth == 0 {
-            if let Some(name) = self.variable(of) {
-                return (name, 0);
-            }
+        if (self.rng.u8(..6) < 2 || depth == 0)
+            && let Some(name) = self.variable(of)
+        {
+            return (name, 0);
         }
-        if depth > 0 && self.rng.u8(..7) == 0 {
-            if let Some(written) = self.derived(of, depth) {
-                return written;
-            }
+        if depth > 0
+            && self.rng.u8(..7) == 0
+            && let Some(written) = self.derived(of, depth)
+        {
+            return written;
         }
         match of {
             Ty::Bool => self.truth(depth),

@@ -235,6 +235,9 @@ impl Writer<'_> {
             _ => self.letter(),
         };
         let send = format!("send {target}, {letter};");
+        if target.starts_with("new") {
+            return format!("if (told < 2) {{ told = told + 1; {send} }}");
+        }
         if target == "peer" && !self.risk() { format!("if (peer != null) {send}") } else { send }
     }
 
@@ -245,9 +248,9 @@ impl Writer<'_> {
         let argument = self.argument(wants.as_ref());
         let made = format!("new {name}({argument});");
         if self.own.iter().any(|(name, _)| name == "peer") && self.rng.bool() {
-            return format!("if (peer == null) {{ peer = {made} }}");
+            return format!("if (peer == null && told < 2) {{ told = told + 1; peer = {made} }}");
         }
-        format!("if (peer == null) {made}")
+        format!("if (told < 2) {{ told = told + 1; {made} }}")
     }
 
     /// What a new machine is given.

@@ -17,8 +17,11 @@ const SIGNS: &[&str] = &[
     "{", "}", "[", "]", ",", ";", ":", ".", "$",
 ];
 
+/// Words, with their lines.
+pub(super) type Words = Vec<(Token, usize)>;
+
 /// All words with the lines that they are on, and what sorts of comments there are.
-pub(super) fn lex(text: &str) -> Result<(Vec<(Token, usize)>, Vec<&'static str>), String> {
+pub(super) fn lex(text: &str) -> Result<(Words, Vec<&'static str>), String> {
     let (mut rest, mut line) = (text, 1);
     let (mut tokens, mut comments) = (Vec::new(), Vec::new());
     while let Some(first) = rest.chars().next() {

@@ -12,6 +12,7 @@ mod expressions;
 mod lexer;
 mod machines;
 mod parser;
+mod productions;
 mod pure;
 mod run;
 mod setup;
@@ -25,6 +26,7 @@ mod values;
 use std::collections::BTreeMap;
 
 pub use explore::{Found, Limits, explore};
+pub use productions::productions;
 pub use tree::Program;
 
 /// What a text says.

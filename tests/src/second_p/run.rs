@@ -263,7 +263,7 @@ impl Runner<'_> {
         let Some(frame) = self.machine.frames.last_mut() else { return };
         let ends =
             frame.items.iter().filter_map(|item| if let Item::EndCase(locals) = item { Some(*locals) } else { None });
-        let base = ends.last().unwrap_or(0);
+        let base = ends.max().unwrap_or(0);
         for name in names {
             match frame.locals[base..].iter_mut().find(|(local, _)| local == name) {
                 Some((_, local)) => *local = value.clone(),
