@@ -34,6 +34,12 @@ pub(super) const ANNOUNCING_CIRCLES: bool = false;
 /// Tepui does not know what to say where an assumption fails before anything else happens.
 pub(super) const ASSUMPTIONS_OF_SPECS: bool = false;
 
+/// Tepui says `null` where an element of a map is changed that is not there.
+pub(super) const ELEMENTS_THAT_ARE_MISSING: bool = false;
+
+/// Tepui does not ask what an interface may get.
+const NARROW_INTERFACES: bool = false;
+
 /// Names, most of which are words elsewhere.
 const WORDS: [&str; 14] = [
     "w",
@@ -93,7 +99,8 @@ pub fn write(rng: &mut Rng) -> Rich {
     let globals = writer.globals(&mut text);
     let interface = writer.rng.u8(..4) == 0;
     if interface {
-        let all: Vec<_> = writer.events.iter().map(|(name, _)| *name).collect();
+        let all = writer.events.iter().map(|(name, _)| *name).skip(usize::from(NARROW_INTERFACES));
+        let all: Vec<_> = all.collect();
         let wants = writer.kinds[0].1.as_ref().map_or(String::new(), ToString::to_string);
         let _ = writeln!(text, "interface Face({wants}) receives {}, halt;", all.join(", "));
         let real = std::mem::replace(&mut writer.kinds[0].0, "Face".to_owned());

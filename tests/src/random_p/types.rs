@@ -95,7 +95,7 @@ fn of(inner: Ty) -> Box<Ty> {
 /// A type for a variable or a payload.
 pub(super) fn random(rng: &mut Rng, old: bool) -> Ty {
     use Ty::{Any, Bool, Color, Data, Event, Float, Int, Level, Machine, Map, Named, Pair, Seq, Set, Text, Tuple};
-    match rng.u8(..28) {
+    match rng.u8(..29) {
         0..3 => Int,
         3 | 4 => Bool,
         5 => Float,
@@ -118,6 +118,7 @@ pub(super) fn random(rng: &mut Rng, old: bool) -> Ty {
         22 => Seq(of(Pair)),
         23 => Seq(of(Seq(of(Int)))),
         24 => Map(of(Map(of(Int), of(Bool))), of(Int)),
+        27 => Map(of(Int), of(Seq(of(Int)))),
         25 if !old => Set(of(Tuple(vec![Machine, Int]))),
         26 if !old => Set(of(Set(of(Int)))),
         _ => Seq(of(Machine)),

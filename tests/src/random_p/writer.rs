@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-use super::rich::{ANNOUNCING_CIRCLES, ASSUMPTIONS_OF_SPECS, EXIT_BEFORE_POP};
+use super::rich::{ANNOUNCING_CIRCLES, ASSUMPTIONS_OF_SPECS, ELEMENTS_THAT_ARE_MISSING, EXIT_BEFORE_POP};
 use super::types::{self, Ty};
 
 /// A function that can be called.
@@ -337,6 +337,11 @@ impl Writer<'_> {
     /// An insertion or a removal.
     fn collect(&mut self) -> String {
         let Some((name, of)) = self.target(Ty::collects) else { return self.assign() };
+        if let Ty::Map(_, inner) = &of
+            && inner.collects()
+        {
+            return self.collect_inside(&name);
+        }
         let removes = self.rng.u8(..3) == 0;
         let (change, asks) = match &of {
             Ty::Seq(_) if removes => (format!("{name} -= {};", self.rng.u8(..2)), format!("sizeof({name}) > 1")),
@@ -356,6 +361,20 @@ impl Writer<'_> {
             _ => return self.assign(),
         };
         if self.risk() { change } else { format!("if ({asks}) {{ {change} }}") }
+    }
+
+    /// A change of a sequence in a map.
+    fn collect_inside(&mut self, name: &str) -> String {
+        let key = self.rng.u8(..2);
+        let change = match self.rng.u8(..5) {
+            0 => return format!("{name}[{key}] = default(seq[int]);"),
+            1 | 2 => {
+                format!("if (sizeof({name}[{key}]) < 2) {{ {name}[{key}] += (0, {}); }}", self.bounded(&Ty::Int, 1))
+            }
+            3 => format!("{name}[{key}][0] = {};", self.bounded(&Ty::Int, 1)),
+            _ => format!("{name}[{key}] -= 0;"),
+        };
+        if ELEMENTS_THAT_ARE_MISSING && self.risk() { change } else { format!("if ({key} in {name}) {{ {change} }}") }
     }
 
     fn item(&mut self, of: &Ty) -> String {
