@@ -71,13 +71,6 @@ pub fn write(rng: &mut Rng) -> Rich {
     text.push_str(DECLARED);
     declare_events(rng, old, &events, &mut text);
     let others = rng.usize(1..3);
-    let wants = |rng: &mut Rng| match rng.u8(..5) {
-        0 => None,
-        1 => Some(Ty::Tuple(vec![Ty::Machine, Ty::Int])),
-        2 => Some(Ty::Named(vec![("boss", Ty::Machine), ("n", Ty::Int)])),
-        3 => Some(Ty::Named(vec![("boss", Ty::Machine)])),
-        _ => Some(Ty::Machine),
-    };
     let kinds: Vec<_> = (1..=others).map(|number| (format!("M{number}"), wants(rng))).collect();
     let attached = rng.bool();
     let mut writer = Writer {
@@ -99,12 +92,7 @@ pub fn write(rng: &mut Rng) -> Rich {
     let globals = writer.globals(&mut text);
     let interface = writer.rng.u8(..4) == 0;
     if interface {
-        let all = writer.events.iter().map(|(name, _)| *name).skip(usize::from(NARROW_INTERFACES));
-        let all: Vec<_> = all.collect();
-        let wants = writer.kinds[0].1.as_ref().map_or(String::new(), ToString::to_string);
-        let _ = writeln!(text, "interface Face({wants}) receives {}, halt;", all.join(", "));
-        let real = std::mem::replace(&mut writer.kinds[0].0, "Face".to_owned());
-        debug_assert_eq!(real, "M1");
+        writer.interface(&mut text);
     }
     writer.main(&globals, &mut text);
     for number in 0..others {
@@ -115,6 +103,17 @@ pub fn write(rng: &mut Rng) -> Rich {
     }
     writer.test(spec, interface, &mut text);
     Rich { text, old }
+}
+
+/// What a machine is given when it starts.
+fn wants(rng: &mut Rng) -> Option<Ty> {
+    match rng.u8(..5) {
+        0 => None,
+        1 => Some(Ty::Tuple(vec![Ty::Machine, Ty::Int])),
+        2 => Some(Ty::Named(vec![("boss", Ty::Machine), ("n", Ty::Int)])),
+        3 => Some(Ty::Named(vec![("boss", Ty::Machine)])),
+        _ => Some(Ty::Machine),
+    }
 }
 
 fn declare_events(rng: &mut Rng, old: bool, events: &[(&'static str, Option<Ty>)], text: &mut String) {
@@ -136,6 +135,15 @@ fn declare_events(rng: &mut Rng, old: bool, events: &[(&'static str, Option<Ty>)
 impl Writer<'_> {
     fn place(&mut self, leaves: bool) -> Place {
         Place { leaves, loops: false, result: None, ends: false, depth: 2 }
+    }
+
+    /// An interface for the first machine.
+    fn interface(&mut self, text: &mut String) {
+        let all = self.events.iter().map(|(name, _)| *name).skip(usize::from(NARROW_INTERFACES));
+        let all: Vec<_> = all.collect();
+        let wants = self.kinds[0].1.as_ref().map_or(String::new(), ToString::to_string);
+        let _ = writeln!(text, "interface Face({wants}) receives {}, halt;", all.join(", "));
+        self.kinds[0].0 = "Face".to_owned();
     }
 
     /// Functions that all machines have.
@@ -294,22 +302,27 @@ impl Writer<'_> {
         if self.old {
             // Its entry does not push again, so that steps end.
             let place = self.place(false);
-            let _ = writeln!(text, "  state Pushed {{ entry {}", self.body(&place));
-            self.handlers(text);
-            text.push_str("  }\n");
+            self.state_after("Pushed", None, "", &place, text);
         }
-        self.locals = vec![("p_n".to_owned(), Ty::Int)];
         let place = self.place(true);
-        let _ = writeln!(text, "  state Numbered {{ entry (p_n: int) {}", self.body_after("n = p_n; ", &place));
+        self.state_after("Numbered", Some(Ty::Int), "n = p_0; ", &place, text);
+        self.state_after("Double", Some(Ty::Tuple(vec![Ty::Int, Ty::Bool])), "", &place, text);
+        self.named_handlers(text);
+        text.push_str("}\n");
+    }
+
+    /// A state whose entry begins with something.
+    fn state_after(&mut self, name: &str, of: Option<Ty>, first: &str, place: &Place, text: &mut String) {
+        let head = of.as_ref().map_or(String::new(), |of| format!("(p_0: {of}) "));
+        self.locals = of.map(|of| ("p_0".to_owned(), of)).into_iter().collect();
+        let _ = writeln!(text, "  state {name} {{ entry {head}{}", self.body_after(first, place));
         self.locals.clear();
         self.handlers(text);
         text.push_str("  }\n");
-        self.locals = vec![("p_d".to_owned(), Ty::Tuple(vec![Ty::Int, Ty::Bool]))];
-        let place = self.place(true);
-        let _ = writeln!(text, "  state Double {{ entry (p_d: (int, bool)) {}", self.body(&place));
-        self.locals.clear();
-        self.handlers(text);
-        text.push_str("  }\n");
+    }
+
+    /// Functions that handle events.
+    fn named_handlers(&mut self, text: &mut String) {
         let (leaving, staying) = (self.place(true), self.place(false));
         for (name, of) in self.events.clone() {
             if let Some(of) = of {
@@ -321,7 +334,6 @@ impl Writer<'_> {
         }
         let _ = writeln!(text, "  fun Begin() {}", self.body(&leaving));
         let _ = writeln!(text, "  fun End() {}", self.body(&staying));
-        text.push_str("}\n");
     }
 
     /// What a state does with events; as a rule with all of them.

@@ -66,14 +66,7 @@ impl Parser {
         self.next();
         match word {
             "if" => self.if_statement(),
-            "while" => {
-                self.uses("while");
-                self.want("(")?;
-                let condition = self.expression()?;
-                self.want(")")?;
-                let body = self.branch()?;
-                Ok(self.made(What::While(body), vec![condition]))
-            }
+            "while" => self.while_statement(),
             "foreach" => self.foreach(),
             "receive" => self.receive(),
             "var" => {
@@ -95,27 +88,11 @@ impl Parser {
 
     /// Statements that are a word and expressions.
     fn listed_statement(&mut self, word: &str) -> Read<StmtId> {
-        let what = match word {
-            "break" => What::Break,
-            "continue" => What::Continue,
-            "return" => What::Return,
-            "send" => What::Send,
-            "announce" => What::Announce,
-            "raise" => What::Raise,
-            "assert" => What::Assert,
-            "assume" => What::Assume,
-            "print" => What::Print,
-            _ => {
-                self.uses("old: pop");
-                What::Pop
-            }
-        };
+        let (what, least) = listed(word);
+        if word == "pop" {
+            self.uses("old: pop");
+        }
         let mut exprs = Vec::new();
-        let least = match word {
-            "send" => 2,
-            "announce" | "raise" | "assert" | "assume" | "print" => 1,
-            _ => 0,
-        };
         for number in 0..least {
             if number > 0 {
                 self.want(",")?;
@@ -154,6 +131,15 @@ impl Parser {
         let no = if self.word("else") { Some(self.branch()?) } else { None };
         self.uses(if no.is_some() { "else" } else { "no else" });
         Ok(self.made(What::If(yes, no), vec![condition]))
+    }
+
+    fn while_statement(&mut self) -> Read<StmtId> {
+        self.uses("while");
+        self.want("(")?;
+        let condition = self.expression()?;
+        self.want(")")?;
+        let body = self.branch()?;
+        Ok(self.made(What::While(body), vec![condition]))
     }
 
     fn foreach(&mut self) -> Read<StmtId> {
@@ -241,5 +227,21 @@ impl Parser {
         });
         place.way.push(access);
         Ok(place)
+    }
+}
+
+/// What a word says, and how many expressions it needs.
+fn listed(word: &str) -> (What, usize) {
+    match word {
+        "break" => (What::Break, 0),
+        "continue" => (What::Continue, 0),
+        "return" => (What::Return, 0),
+        "send" => (What::Send, 2),
+        "announce" => (What::Announce, 1),
+        "raise" => (What::Raise, 1),
+        "assert" => (What::Assert, 1),
+        "assume" => (What::Assume, 1),
+        "print" => (What::Print, 1),
+        _ => (What::Pop, 0),
     }
 }

@@ -123,13 +123,8 @@ impl Setup<'_> {
             }
             Stop::Choice(values, fair) => {
                 let (at, new) = graph.note(&branch, index);
-                for value in values.into_iter().filter(|_| new) {
-                    let mut state = branch.state.clone();
-                    let fell = fair.zip(Some(value == Value::Bool(true)));
-                    let machine = Rc::make_mut(&mut state.machines[index]);
-                    Runner { program: self.program, machine, this: index }.deliver(value);
-                    open.push(Branch { state, from: Some(at), fell, passed: branch.passed });
-                }
+                let values = values.into_iter().filter(|_| new);
+                open.extend(values.map(|value| self.chosen(&branch, index, at, (value, fair))));
                 None
             }
             Stop::Announce(event, payload) => {
@@ -143,6 +138,15 @@ impl Setup<'_> {
             Stop::Send(target, event, payload) => self.send(branch.state, index, (target, event, payload), longest),
             Stop::New(name, argument) => Some(self.create(branch.state, index, name, argument)),
         }
+    }
+
+    /// How a branch goes on with a value.
+    fn chosen(&self, branch: &Branch, index: usize, at: usize, (value, fair): (Value, Option<ExprId>)) -> Branch {
+        let mut state = branch.state.clone();
+        let fell = fair.zip(Some(value == Value::Bool(true)));
+        let machine = Rc::make_mut(&mut state.machines[index]);
+        Runner { program: self.program, machine, this: index }.deliver(value);
+        Branch { state, from: Some(at), fell, passed: branch.passed }
     }
 
     fn create(&self, mut state: State, index: usize, name: Name, argument: Value) -> Outcome {
