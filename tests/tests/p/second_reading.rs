@@ -211,3 +211,39 @@ fn old_programs_of_others_are_read_alike() {
     }
     assert!(wrong.is_empty() && finished > 10, "{}", wrong.join("\n"));
 }
+
+/// Small programs, a line each: the dialect, the errors with the steps that they take, and the text.
+const TRAPS: &str = include_str!("traps.txt");
+
+/// What both readings find in a small program; the error is a difference.
+fn found(text: &str, old: bool, split: bool) -> Result<String, String> {
+    let send = if split { Send::Split } else { Send::Atomic };
+    let dialect = Some(if old { Dialect::Old } else { Dialect::Today });
+    let source = Source::new("x.p", text.as_bytes());
+    let parsed = read(&[source], Options { send, dialect, ..Options::default() });
+    let parsed = parsed.map_err(|errors| format!("Tepui: {}", errors[0].message))?;
+    let first = explore(&parsed.tests[0].program, LONGEST, MOST);
+    let limits = Limits { test: "", split, longest: LONGEST, states: 2 * MOST };
+    let second = second_p::explore(&second_p::read(text, old)?.program, limits)?;
+    if first.unknown.is_some() || !second.finished {
+        return Err(format!("not explored: {first:?}, {second:?}"));
+    }
+    let errors: Vec<_> = second.errors.iter().map(|(name, steps)| format!("{name} {steps}")).collect();
+    differ(&first, &second).map_or(Ok(errors.join(", ")), Err)
+}
+
+#[test]
+fn both_readings_see_the_traps() {
+    let mut wrong = Vec::new();
+    for line in TRAPS.lines() {
+        let mut parts = line.splitn(3, "; ");
+        let mut next = || parts.next().unwrap_or_default();
+        let (dialect, expected, text) = (next(), next(), next());
+        let text = format!("{EVENTS}{text}");
+        // With split sends some take more steps; both readings must say which.
+        let found = found(&text, dialect == "old", false);
+        wrong.extend((found.as_deref() != Ok(expected)).then(|| format!("{found:?}, expected {expected:?}: {line}")));
+        wrong.extend(self::found(&text, dialect == "old", true).err().map(|why| format!("split: {why}: {line}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
