@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fastrand::Rng;
+use tepui::{Budget, Options as Settings, Problem, Status, verify};
 use tepui_lang::p::{Dialect, Options, Send, read};
 use tepui_lang::source::Source;
 use tepui_tests::corpus::corpus;
@@ -246,4 +247,47 @@ fn both_readings_see_the_traps() {
         wrong.extend(self::found(&text, dialect == "old", true).err().map(|why| format!("split: {why}: {line}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the engines say about a program, beside what the second reading found; the error is a difference.
+fn answered(rich: &Rich, split: bool, confirmed: &mut usize) -> Result<(), String> {
+    let send = if split { Send::Split } else { Send::Atomic };
+    let dialect = Some(if rich.old { Dialect::Old } else { Dialect::Today });
+    let source = Source::new("x.p", rich.text.as_bytes());
+    let parsed = read(&[source], Options { send, dialect, ..Options::default() });
+    let parsed = parsed.map_err(|errors| format!("Tepui: {}", errors[0].message))?;
+    let limits = Limits { test: "", split, longest: LONGEST, states: MOST };
+    let second = second_p::explore(&second_p::read(&rich.text, rich.old)?.program, limits)?;
+    let settings = Settings { self_check: true, bound_limit: Some(vec![4]), ..Settings::default() };
+    let problem = Problem::from(parsed.tests[0].program.clone());
+    let answer = verify(&problem, &settings, &Budget::unlimited().with_work(20_000)).map_err(|why| why.to_string())?;
+    for property in &answer.outcome.properties {
+        let name = property.name.as_str();
+        let happens = second.errors.contains_key(name);
+        let known = second.finished && !second.refused && name != "liveness";
+        match property.verdict.status() {
+            Status::Safe if happens && !(ONE_AT_THE_END && name == "hot-at-end") => {
+                return Err(format!("{name} is called safe: {second:?}"));
+            }
+            Status::Unsafe if known && !happens => return Err(format!("{name} does not happen: {second:?}")),
+            Status::Unknown => {}
+            Status::Safe | Status::Unsafe => *confirmed += usize::from(known || happens),
+        }
+    }
+    let asked = |name: &str| answer.outcome.properties.iter().any(|property| property.name == name);
+    second.errors.keys().find(|name| !asked(name)).map_or(Ok(()), |name| Err(format!("{name} is not asked for")))
+}
+
+#[test]
+fn answers_are_those_of_the_second_reading() {
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000) / 4);
+    let (mut confirmed, mut wrong) = (0, Vec::new());
+    for seed in first..first + count {
+        let rich = random_p::rich::write(&mut Rng::with_seed(seed));
+        if let Err(why) = answered(&rich, seed % 2 == 1, &mut confirmed) {
+            wrong.push(format!("seed {seed}: {why}"));
+        }
+    }
+    println!("{confirmed} answers are confirmed");
+    assert!(wrong.is_empty() && confirmed as u64 > count, "{confirmed}\n{}", wrong.join("\n"));
 }
