@@ -16,5 +16,6 @@ pub mod random_p;
 pub mod random_programs;
 pub mod rendezvous;
 pub mod second;
+pub mod second_p;
 pub mod shrink;
 pub mod systems;

@@ -1,5 +1,10 @@
 //! Random programs in P: a few machines that send each other events, with whatever the language has for queues.
 
+mod expressions;
+pub mod rich;
+mod types;
+mod writer;
+
 use std::fmt::Write as _;
 
 use fastrand::Rng;

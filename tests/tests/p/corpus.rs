@@ -13,7 +13,7 @@ use tepui_tests::corpus::corpus;
 use tepui_tests::queues::{Explored, explore};
 
 /// All sources of a project, or under a folder, in the order of their names.
-fn sources(folder: &Path) -> Vec<Source> {
+pub(super) fn sources(folder: &Path) -> Vec<Source> {
     let mut files = Vec::new();
     let project = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "pproj");
     let entries = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -54,7 +54,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// The rows of a table, by the names of its columns.
-fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+pub(super) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     let head = lines.next().unwrap();

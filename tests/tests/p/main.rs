@@ -8,5 +8,6 @@ mod evidence;
 mod liveness;
 mod names;
 mod random;
+mod second_reading;
 mod semantics;
 mod states;

@@ -11,11 +11,11 @@ use Error::{
 };
 
 /// A sentence, a program, and the errors that can happen.
-type Case = (&'static str, &'static str, &'static [Error]);
+pub(super) type Case = (&'static str, &'static str, &'static [Error]);
 
-const EVENTS: &str = "event eA; event eB; event eN: int; event eM: machine;\n";
+pub(super) const EVENTS: &str = "event eA; event eB; event eN: int; event eM: machine;\n";
 
-const TODAY: &[Case] = &[
+pub(super) const TODAY: &[Case] = &[
     (
         "an event that is deferred stays where it is, and the next one is taken",
         "machine Main { start state S { entry { send this, eA; send this, eB; } defer eA; on eB goto T; } \
@@ -241,7 +241,7 @@ const TODAY: &[Case] = &[
     ),
 ];
 
-const OLD: &[Case] = &[
+pub(super) const OLD: &[Case] = &[
     (
         "a state on top inherits what is done below",
         "machine Main { start state S { entry { raise eA; } on eA push T; on eB do { assert false; } } \
