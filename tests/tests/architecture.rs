@@ -211,7 +211,7 @@ const OF_PROGRAMS: &[&str] = &[
 const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
     (
         "programs, by views",
-        3_550,
+        3_500,
         OF_PROGRAMS,
         &[
             "crates/tepui-check/src/program/footprints.rs",
@@ -267,7 +267,7 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
     ),
     (
         "queues",
-        3_550,
+        3_750,
         &[],
         &[
             "crates/tepui-model/src/queue",

@@ -1,6 +1,5 @@
 //! Random expressions of a type. Brackets are left out wherever precedence allows it, as a rule.
 
-use super::rich::FLOATS_WITH_POWERS;
 use super::types::Ty;
 use super::writer::Writer;
 
@@ -224,7 +223,7 @@ impl Writer<'_> {
             0 if depth > 0 => self.between(&Ty::Float, depth, PLUS, &["+", "-"]),
             1 if depth > 0 => self.between(&Ty::Float, depth, TIMES, &["*", "/"]),
             2 | 3 if depth > 0 => (format!("{} to float", self.operand(&Ty::Int, depth - 1, CAST)), CAST),
-            4 => (if FLOATS_WITH_POWERS { "float(2, 1)" } else { "float(2, 0)" }.to_owned(), 0),
+            4 => ("float(2, 1)".to_owned(), 0),
             5 => (".5".to_owned(), 0),
             6 if depth > 0 => (format!("-{}", self.operand(&Ty::Float, depth - 1, UNARY)), UNARY),
             _ => (self.pick(&["1.5", "2.0", "0.25"]).to_owned(), 0),

@@ -16,26 +16,14 @@ pub struct Rich {
     pub old: bool,
 }
 
-/// Tepui does not run the exit function of a state that is popped with none below it. A machine writes one or the other.
-pub(super) const EXIT_BEFORE_POP: bool = false;
-
-/// Tepui reads `float(2, 1)` as 2.1, and not as two times ten to the power of one.
-pub(super) const FLOATS_WITH_POWERS: bool = false;
-
-/// Tepui tells specs of a send before it asks whether the receiver may get it.
-const PERMISSIONS_BEFORE_SPECS: bool = false;
-
-/// Tepui runs out of memory where a step pushes states for ever, or calls, or makes a sequence longer.
+/// Tepui says *unknown* where a step pushes states for ever, or calls, or makes a sequence longer.
 const ENDLESS_GROWTH: bool = false;
 
-/// Tepui does not find that a step which announces something again and again never ends, and may run out of memory.
+/// Tepui says *unknown* where a step announces something again and again that a spec observes.
 pub(super) const ANNOUNCING_CIRCLES: bool = false;
 
 /// Tepui does not know what to say where an assumption fails before anything else happens.
 pub(super) const ASSUMPTIONS_OF_SPECS: bool = false;
-
-/// Tepui says `null` where an element of a map is changed that is not there.
-pub(super) const ELEMENTS_THAT_ARE_MISSING: bool = false;
 
 /// Tepui does not ask what an interface may get.
 const NARROW_INTERFACES: bool = false;
@@ -86,7 +74,6 @@ pub fn write(rng: &mut Rng) -> Rich {
         counters: 0,
         busy: Vec::new(),
         attached,
-        pops: false,
     };
     let spec = writer.attached;
     let globals = writer.globals(&mut text);
@@ -207,7 +194,6 @@ impl Writer<'_> {
     }
 
     fn variables(&mut self, text: &mut String) {
-        self.pops = self.old && self.rng.bool();
         self.own = vec![("n".to_owned(), Ty::Int), ("v".to_owned(), types::random(self.rng, self.old))];
         if self.rng.bool() {
             let word = WORDS[self.rng.usize(..WORDS.len())];
@@ -227,7 +213,7 @@ impl Writer<'_> {
         let all: Vec<_> = self.events.iter().map(|(name, _)| *name).collect();
         let most = if self.rng.u8(..3) == 0 { &all[1..] } else { &all[..] };
         // An interface has no more events than its machine.
-        let asks = (PERMISSIONS_BEFORE_SPECS || !self.attached) && self.kinds.iter().all(|(name, _)| name != "Face");
+        let asks = self.kinds.iter().all(|(name, _)| name != "Face");
         let receives =
             if self.rng.u8(..8) == 0 && asks { format!(" receives {}, halt;", most.join(", ")) } else { String::new() };
         let sends = if self.rng.u8(..8) == 0 { format!(" sends {}, halt;", most.join(", ")) } else { String::new() };
@@ -352,7 +338,7 @@ impl Writer<'_> {
         if self.spec {
             return;
         }
-        if self.rng.u8(..7) == 0 && (EXIT_BEFORE_POP || !self.pops) {
+        if self.rng.u8(..7) == 0 {
             let place = self.place(false);
             let body = if self.rng.bool() { self.body(&place) } else { "End;".to_owned() };
             let _ = writeln!(text, "    exit {body}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-use super::rich::{ANNOUNCING_CIRCLES, ASSUMPTIONS_OF_SPECS, ELEMENTS_THAT_ARE_MISSING, EXIT_BEFORE_POP};
+use super::rich::{ANNOUNCING_CIRCLES, ASSUMPTIONS_OF_SPECS};
 use super::types::{self, Ty};
 
 /// A function that can be called.
@@ -35,8 +35,6 @@ pub(super) struct Writer<'a> {
     pub(super) counters: usize,
     /// Whether a spec listens.
     pub(super) attached: bool,
-    /// Whether the machine pops states.
-    pub(super) pops: bool,
     /// Those that are in use.
     pub(super) busy: Vec<String>,
 }
@@ -200,7 +198,7 @@ impl Writer<'_> {
                 format!("raise {letter};")
             }
             4 if !self.spec => "raise halt;".to_owned(),
-            5 if (self.old && EXIT_BEFORE_POP || self.pops) && !self.spec => "pop;".to_owned(),
+            5 if self.old && !self.spec => "pop;".to_owned(),
             7 if !self.spec => {
                 let (one, two) = (self.bounded(&Ty::Int, 1), self.expr(&Ty::Bool, 1));
                 self.pick(&["goto Double, {};", "goto Double, ({});"]).replace("{}", &format!("{one}, {two}"))
@@ -374,7 +372,7 @@ impl Writer<'_> {
             3 => format!("{name}[{key}][0] = {};", self.bounded(&Ty::Int, 1)),
             _ => format!("{name}[{key}] -= 0;"),
         };
-        if ELEMENTS_THAT_ARE_MISSING && self.risk() { change } else { format!("if ({key} in {name}) {{ {change} }}") }
+        if self.risk() { change } else { format!("if ({key} in {name}) {{ {change} }}") }
     }
 
     fn item(&mut self, of: &Ty) -> String {

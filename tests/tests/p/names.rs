@@ -106,9 +106,11 @@ type Forgery = (&'static str, fn(&mut Certificate, &mut Rng));
 
 fn names_of(certificate: &mut Certificate, change: fn(i64) -> Value, rng: &mut Rng) {
     let named = |(_, local): &(u32, tepui_model::queue::run::Local)| !local.names().is_empty();
-    // Others are only on the way to what is kept. With one spec, states of machines stand at even places.
-    let rows = &certificate.rows[..certificate.rows.len() - certificate.named.len()];
-    let occurs = |local: usize| rows.iter().any(|row| row.iter().step_by(2).any(|&own| own as usize == local));
+    // Others are only on the way to what is kept, or hold the only name of a row, which may be any. With one spec, states of
+    // machines stand at even places.
+    let kept = |row: usize| !certificate.named.iter().any(|&(from, to)| [from, to].contains(&(row as u32)));
+    let rows = certificate.rows.iter().enumerate().filter(|(number, _)| kept(*number)).map(|(_, row)| row);
+    let occurs = |local: usize| rows.clone().any(|row| row.iter().step_by(2).any(|&own| own as usize == local));
     let which: Vec<_> =
         (0..certificate.locals.len()).filter(|&local| named(&certificate.locals[local]) && occurs(local)).collect();
     let local = &mut certificate.locals[which[rng.usize(..which.len())]].1;

@@ -46,13 +46,10 @@ pub(super) fn avoids(lemma: &Checked<'_, Interpreted<'_>>, properties: &[Propert
 pub(super) fn failed(system: &Interpreted<'_>, properties: &[Property]) -> Result<(), (usize, String)> {
     let failed = system.failed.borrow();
     let violated = |property: &Property| property.never.iter().find_map(|goal| failed.get(goal));
-    match properties.iter().enumerate().find_map(|(number, property)| Some((number, violated(property)?))) {
-        None => Ok(()),
-        Some((number, (shared, top))) => {
-            let [shared, top] = [system.show_shared(*shared), system.show_symbol(0, *top)];
-            Err((number, format!("a thread at {top} violates it, with {shared}")))
-        }
-    }
+    let found = properties.iter().enumerate().find_map(|(number, property)| Some((number, violated(property)?)));
+    let Some((number, (shared, top))) = found else { return Ok(()) };
+    let [shared, top] = [system.show_shared(*shared), system.show_symbol(0, *top)];
+    Err((number, format!("a thread at {top} violates it, with {shared}")))
 }
 
 /// For each symbol the property that is violated if it is on top, because it stands where it must not.
