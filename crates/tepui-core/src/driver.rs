@@ -113,8 +113,8 @@ impl Run<'_> {
         };
         self.record(&round);
         let refuted = self.refute(&round, budget);
-        let decided = |answer: &Answer| matches!(answer, Answer::Decided(..));
-        if self.query.prove && self.query.stop_at_first && self.answers.iter().any(decided) {
+        let violated = |answer: &Answer| matches!(answer, Answer::Decided(Verdict::Unsafe(_), _));
+        if self.query.prove && self.query.stop_at_first && self.answers.iter().any(violated) {
             return Some(Some(Reason::Limit(Limit::FirstViolation)));
         }
         if let Err(stop) = refuted {

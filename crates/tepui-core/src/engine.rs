@@ -69,8 +69,8 @@ pub trait Engine: Send {
     /// Asked when a round says so: evidence that no larger bound shows anything new, if there is any.
     fn converged(&mut self, budget: &mut Budget) -> Result<Option<Evidence>, Stop>;
 
-    /// Asked when a round says so, and when a run ends with open properties: evidence for some of them, given by their indices, where a proof of
-    /// one does not depend on the others.
+    /// Asked when a round says so, and when a run ends with open properties: evidence for some of them, given by their
+    /// indices, where a proof of one does not depend on the others.
     fn proved(&mut self, _budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
         Ok(None)
     }

@@ -19,6 +19,9 @@ pub(crate) fn run(
 ) -> (Outcome, Option<Checked>) {
     let mut known = None;
     let outcome = drive_believing(engine, query, &mut budget.clone(), &mut |evidence, some| {
+        if !kind.entry().checks_proofs {
+            return true;
+        }
         let about = |name: &str| some.iter().any(|&property| query.properties[property] == name);
         let stop = || budget.clone().look().is_err();
         let checked = kind.check(&evidence.certificate, &about, &stop);
