@@ -12,6 +12,7 @@ mod liveness;
 mod names;
 mod queues;
 mod replay;
+mod sending;
 mod shape;
 mod summary;
 mod symmetry;
@@ -28,12 +29,13 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, MOST_WAYS};
-use tepui_model::queue::{Bound, NULL, Program, Temperature, Value};
+use tepui_model::queue::{NULL, Program, Temperature, Value};
 
 use crate::Rejected;
 use cover::Listed;
 use liveness::{Graph, Passed};
 use queues::{Queues, Taken};
+use sending::Sent;
 use shape::Shapes;
 use symmetry::Orbits;
 
@@ -121,16 +123,6 @@ enum Heard {
     Goes(Vec<(usize, Vec<u32>)>, Vec<Passed>),
     /// One of them ends the execution.
     Fails(Error),
-}
-
-/// What becomes of a letter that is sent.
-enum Sent {
-    /// The execution ends, or nobody looks at it.
-    Ends,
-    /// The receiver has halted.
-    Lost,
-    /// It is in a queue.
-    Queue(u32),
 }
 
 impl<'c> Checker<'c> {
@@ -426,16 +418,9 @@ impl<'c> Checker<'c> {
     fn way(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Result<(), Wrong> {
         let (kind, _) = self.local(row[2 * machine])?;
         let first_spec = row.len() - self.program.specs.len();
-        // Whether the receiver may get what is sent is asked before specs hear of it.
-        let sent = match &way.effect {
-            Effect::Sends(target, letter) => Some((*target, letter.event)),
-            _ => way.local.pending.as_ref().map(|(target, letter)| (*target, letter.event)),
-        };
-        let receiver = |target: u32| row[..first_spec].get(2 * target as usize).and_then(|own| self.local(*own).ok());
-        let may_get = |target: u32, event| receiver(target).is_none_or(|to| self.program.may_get(to.0 as usize, event));
-        let forbidden = sent.filter(|(target, event)| !may_get(*target, *event));
+        let forbidden = self.forbidden(&row[..first_spec], way);
         let told = match forbidden {
-            Some((_, event)) if self.program.is_heard(*kind as usize, event) => {
+            Some(event) if self.program.is_heard(*kind as usize, event) => {
                 Rc::from(&way.told[..way.told.len().saturating_sub(1)])
             }
             _ => Rc::clone(&way.told),
@@ -534,54 +519,6 @@ impl<'c> Checker<'c> {
         let kind = |number: usize| self.program.specs[number].kind as u32;
         let covered = changed.into_iter().map(|(number, local)| (number, self.locals.covering(&(kind(number), local))));
         Ok(Heard::Goes(covered.collect(), passed))
-    }
-
-    /// A letter goes to a machine, whose queue has changed before if that is given.
-    fn append(
-        &mut self,
-        row: &[u32],
-        target: usize,
-        letter: &Letter,
-        number: Option<u32>,
-        before: Option<u32>,
-    ) -> Result<Sent, Wrong> {
-        let machines = (row.len() - self.program.specs.len()) / 2;
-        if target >= machines {
-            return Err("something is sent to a machine that is not there".to_owned());
-        }
-        let (kind, local) = self.local(row[2 * target])?;
-        let own = &self.program.kinds[*kind as usize];
-        if local.halted {
-            return Ok(Sent::Lost);
-        }
-        let queue = before.unwrap_or(row[2 * target + 1]);
-        let known = self.queues.get(queue).ok_or("there is no such queue")?;
-        let precision = &self.certificate.precision[*kind as usize];
-        let bounds =
-            [(self.program.events[letter.event as usize], Error::EventBound), (own.bound, Error::MachineBound)];
-        for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
-            let event = |other: u32| self.certificate.letters[other as usize].event;
-            let counted = |other: u32| error == Error::MachineBound || event(other) == letter.event;
-            let (least, exact) = summary::count(precision, known, &counted);
-            match bound {
-                Some(Bound::Assume(most)) if least >= most as usize => return Ok(Sent::Ends),
-                Some(Bound::Assert(most)) if least >= most as usize => return self.fails(error).map(|()| Sent::Ends),
-                // It may be too much, and it may not.
-                Some(Bound::Assert(_)) if !exact => self.fails(error)?,
-                _ => {}
-            }
-        }
-        let number = number.ok_or("a letter that is sent is not listed once")?;
-        let formulas = self.formulas(*kind as usize);
-        if !formulas.is_empty() {
-            let event = |letter: u32| self.certificate.letters[letter as usize].event;
-            let claims = Claims { formulas: &formulas, event: &event };
-            if !self.claimed(claims.push(Known { precision, queue: known }, number))? {
-                return Ok(Sent::Ends);
-            }
-        }
-        let longer = self.queues.push(*kind, precision, queue, number);
-        Ok(Sent::Queue(longer.ok_or("there is no such queue")?))
     }
 
     /// No machine can move.
