@@ -125,6 +125,11 @@ pub struct Round {
 }
 
 impl Round {
+    /// Whether the engine has to be asked something before it goes on.
+    pub(crate) fn asks(&self) -> bool {
+        self.test_due || self.some_due || self.exhausted || self.stopped.is_some()
+    }
+
     /// A round of an engine in which nothing was found.
     pub fn empty(by: &'static Facts, bound: Bound) -> Self {
         Self {

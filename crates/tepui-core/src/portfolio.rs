@@ -118,13 +118,7 @@ fn explore(lane: &Lane, orders: &Receiver<Explorer>, limit: Option<&[u32]>) {
             if let Ok(round) = &result {
                 violated.clone_from(&round.violated);
             }
-            let asks = |round: &Round| {
-                round.test_due
-                    || round.some_due
-                    || round.exhausted
-                    || round.stopped.is_some()
-                    || round.violated != before
-            };
+            let asks = |round: &Round| round.asks() || round.violated != before;
             let waits = result.as_ref().map_or(true, asks) || exceeds(engine.next_bound(), limit);
             let work = budget.work();
             let mut lanes = lane.course.lock();
