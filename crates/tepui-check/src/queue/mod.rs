@@ -241,7 +241,7 @@ impl<'c> Checker<'c> {
             Some(orbits) => orbits.find(&row),
             None if self.named.is_empty() => self.rows.get(&row[..]).copied(),
             None => {
-                let found = self.named(row).and_then(|row| self.rows.get(&row[..]).copied());
+                let found = self.as_listed(row).and_then(|row| self.rows.get(&row[..]).copied());
                 found.map(|row| self.named.get(&row).copied().unwrap_or(row))
             }
         })

@@ -13,7 +13,7 @@ use super::Checker;
 
 impl Checker<'_> {
     /// A row that stands for all that another one stands for.
-    pub(super) fn named(&mut self, mut row: Vec<u32>) -> Option<Vec<u32>> {
+    pub(super) fn as_listed(&mut self, mut row: Vec<u32>) -> Option<Vec<u32>> {
         let names = self.names(&row)?;
         if names.is_empty() {
             return Some(row);

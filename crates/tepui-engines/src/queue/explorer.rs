@@ -242,11 +242,13 @@ impl Explorer {
     }
 
     fn expand(&mut self, number: u32, row: &[u32]) {
-        let first = if self.partial_order { self.goes_first(row) } else { None };
-        let mut moved = first.is_some_and(|machine| self.moves(number, row, machine));
-        if moved {
+        if self.partial_order
+            && let Some(machine) = self.goes_first(row)
+        {
+            self.moves(number, row, machine);
             return;
         }
+        let mut moved = false;
         for machine in 0..self.machines(row) {
             moved |= self.moves(number, row, machine);
         }

@@ -104,7 +104,7 @@ pub(super) fn naming(program: &Program, variables: &Variables) -> Program {
 pub(super) struct Names {
     /// Rows that were replaced by others, in which integers are names.
     pub(super) meant: BTreeMap<Vec<u32>, Vec<u32>>,
-    /// The names of each, and whether each belongs to such an entry.
+    /// For states of machines and queues their names, and whether each belongs to an entry of a map whose key is a name.
     of_locals: FxHashMap<u32, Vec<(i64, bool)>>,
     of_queues: FxHashMap<u32, Vec<(i64, bool)>>,
     shifted: FxHashMap<(bool, u32, i64), u32>,
