@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -116,9 +117,10 @@ pub(crate) fn while_watched<T: Send + 'static>(
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Result<T, Limit> {
     let (stopper, signal) = (budget.stopper(), budget.stopper());
+    let (done, result) = mpsc::sync_channel(1);
     let worker = std::thread::Builder::new()
         .stack_size(STACK)
-        .spawn(move || work(&|| signal.stopped().is_some()))
+        .spawn(move || _ = done.send(work(&|| signal.stopped().is_some())))
         .map_err(|_| Limit::Memory)?;
     let mut reached = None;
     loop {
@@ -127,10 +129,15 @@ pub(crate) fn while_watched<T: Send + 'static>(
         {
             return Err(limit);
         }
-        if worker.is_finished() {
-            return worker.join().map_err(|panic| std::panic::resume_unwind(panic));
+        match result.recv_timeout(LOOK_EVERY / 10) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => {}
+            // It has panicked.
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return Err(Limit::Interrupt),
+            },
         }
-        std::thread::park_timeout(LOOK_EVERY / 10);
     }
 }
 

@@ -95,6 +95,28 @@ impl Cache {
     }
 }
 
+/// Some of the keys that were added: a table of fixed size, too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    keys: Vec<Option<Key>>,
+}
+
+impl Seen {
+    /// Whether a key was added and is remembered.
+    #[inline]
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.keys.get(place(key)).is_some_and(|seen| *seen == Some(key))
+    }
+
+    /// Remembers a key.
+    pub(crate) fn add(&mut self, key: Key) {
+        if self.keys.is_empty() {
+            self.keys.resize(SIZE, None);
+        }
+        self.keys[place(key)] = Some(key);
+    }
+}
+
 #[inline]
 fn place((shared, stack, kind): Key) -> usize {
     let mixed = (u64::from(shared) << 32 | u64::from(stack)) ^ u64::from(kind).rotate_left(20);

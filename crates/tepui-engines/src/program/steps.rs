@@ -45,6 +45,11 @@ impl Code {
         head.stage() == Stage::Running && Self::is_held(shared) == self.is_uninterrupted(head)
     }
 
+    /// Whether a frame returns to another one when it goes on.
+    pub fn may_return(&self, head: Head) -> bool {
+        head.stage() == Stage::Running && !head.is_root() && matches!(self.instruction(head).action, Op::Return(_))
+    }
+
     /// Whether a frame always has a step when it has its turn.
     pub fn never_blocks(&self, head: Head) -> bool {
         let enforced = |procedure: usize| self.procedures[procedure].enforced.is_some();

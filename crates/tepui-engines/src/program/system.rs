@@ -12,7 +12,7 @@ use tepui_model::program::{Action, Property};
 use tepui_model::pushdown::Symbol;
 
 use super::cache::Results;
-use super::code::{Code, Op};
+use super::code::Code;
 use super::layout::{Head, Stage};
 use super::machine::{Machine, Outcome};
 use super::persistent::Touching;
@@ -52,6 +52,8 @@ struct Facts {
     bad: bool,
     /// Whether a thread can take a step there if it has its turn, whatever the values are.
     moves: bool,
+    /// Whether it returns to another frame, if the thread goes on.
+    returns: bool,
 }
 
 impl Programs {
@@ -98,7 +100,8 @@ impl Programs {
             let symbol = Symbol(number as u32 + 1);
             let head = Head(self.tables.frame(symbol)[0]);
             let bad = (0..self.property_count()).any(|property| self.is_bad(property, symbol));
-            self.facts.push(Facts { bad, moves: head.stage() == Stage::Running && self.code.never_blocks(head) });
+            let moves = head.stage() == Stage::Running && self.code.never_blocks(head);
+            self.facts.push(Facts { bad, moves, returns: self.code.may_return(head) });
         }
     }
 
@@ -387,9 +390,10 @@ impl Programs {
         news.machine = machine;
     }
 
-    /// Whether a frame may return.
-    pub fn may_return(&self, head: Head) -> bool {
-        head.stage() == Stage::Running && !head.is_root() && matches!(self.code.instruction(head).action, Op::Return(_))
+    /// Whether a frame on top may return to another one.
+    #[inline]
+    pub fn may_return(&self, symbol: Symbol) -> bool {
+        !symbol.is_bottom() && self.facts[symbol.0 as usize - 1].returns
     }
 }
 
@@ -497,7 +501,7 @@ impl System for Programs {
 
     fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
         let (_, top, _) = self.split(row, thread);
-        !top.is_bottom() && self.may_return(Head(self.tables.frame(top)[0]))
+        self.may_return(top)
             || self.expand(thread, row, &mut Vec::new(), &mut News::of_one_question(), &mut |_, _| {})
     }
 

@@ -16,8 +16,8 @@ use tepui_cert::program::{Certificate, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
+use super::cache::{Key as HeadKey, Seen};
 use super::certificate::certificate;
-use super::layout::Head;
 use super::machine::{Machine, Outcome};
 use super::system::Programs;
 use super::tables::News;
@@ -38,6 +38,8 @@ pub struct FrameViews {
     of_stack: Vec<Vec<WordId>>,
     /// Whether cells of views are stacks instead of words, because no thread ever calls a procedure.
     pub(super) exact: bool,
+    /// Where threads have last been seen: what they do to words there is known.
+    learned: Seen,
     /// What threads have been seen to do to words.
     effects: FxHashSet<(ThreadId, WordId, Effect)>,
     /// What procedures return: the shared row, whether the thread insists, and the values.
@@ -80,6 +82,7 @@ impl FrameViews {
             words,
             of_stack: vec![Vec::new(); stacks.len()],
             exact,
+            learned: Seen::default(),
             effects: FxHashSet::default(),
             returned: WordRows::default(),
             returns: FxHashMap::default(),
@@ -124,6 +127,7 @@ impl FrameViews {
         system: &Programs,
         (view, explored): (&[u32], Chosen<'_>),
         news: &mut News,
+        learned: &mut FxHashSet<HeadKey>,
         found: &mut Vec<(ThreadId, WordId, Effect)>,
     ) {
         let word = |thread: ThreadId| WordId(view[thread.field()]);
@@ -133,6 +137,11 @@ impl FrameViews {
                 continue;
             }
             let leader = self.words.leader(thread);
+            let key = (view[0], word(thread).0, leader.index() as u32);
+            if self.learned.has(key) || learned.contains(&key) {
+                continue;
+            }
+            let mut alone = true;
             let mut machine = std::mem::take(&mut news.machine);
             let (shared, frame) = (system.tables.shared(view[0]), system.tables.frame(top));
             system.code.steps(shared, frame, &mut machine, &mut |machine, outcome| {
@@ -145,6 +154,7 @@ impl FrameViews {
                     _ => Effect::Become(top),
                 };
                 found.push((leader, word(thread), effect));
+                alone &= !matches!(outcome, Outcome::Starts(_) | Outcome::Wakes(..));
                 match outcome {
                     Outcome::Starts(_) => self.begin_effects(system, view, thread, machine, news, found),
                     Outcome::Wakes(condition, _) => {
@@ -154,6 +164,10 @@ impl FrameViews {
                 }
             });
             news.machine = machine;
+            // What is done to the words of others depends on those.
+            if alone {
+                learned.insert(key);
+            }
         }
     }
 
@@ -221,8 +235,7 @@ impl FrameViews {
         moving(system, view, explored).filter_map(move |thread| {
             let word = WordId(view[thread.field()]);
             let text = self.words.word(thread, word);
-            let returns = !text[0].is_bottom() && system.may_return(Head(system.tables.frame(text[0])[0]));
-            (returns && self.words.is_open(text)).then_some((thread, word, text[0]))
+            (system.may_return(text[0]) && self.words.is_open(text)).then_some((thread, word, text[0]))
         })
     }
 
@@ -378,15 +391,17 @@ impl Abstraction<Programs> for FrameViews {
         let (this, known) = (&*self, &*system);
         let chunks = workers.cut(which, |which| {
             let (mut row, mut found, mut news) = (vec![0; views.width()], Vec::new(), News::default());
+            let mut learned = FxHashSet::default();
             for &view in which {
                 views.get(view, &mut row);
-                this.effects_of(known, (&row, explored.at(view.index())), &mut news, &mut found);
+                this.effects_of(known, (&row, explored.at(view.index())), &mut news, &mut learned, &mut found);
             }
             found.retain(|effect| !this.effects.contains(effect));
             found.dedup();
-            (found, news)
+            (found, (news, learned))
         });
-        let (found, mut news): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+        let (found, news): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+        let (mut news, learned): (Vec<_>, Vec<_>) = news.into_iter().unzip();
         news.iter().try_for_each(|news| news.machine.require_all_steps(budget))?;
         system.admit_frames(&mut news);
         for (found, news) in found.into_iter().zip(news) {
@@ -403,6 +418,7 @@ impl Abstraction<Programs> for FrameViews {
             }
             budget.pass(1)?;
         }
+        learned.into_iter().flatten().for_each(|key| self.learned.add(key));
         Ok(())
     }
 
@@ -492,7 +508,7 @@ impl Abstraction<Programs> for FrameViews {
     fn way(&self, system: &Programs, view: &[u32], thread: ThreadId) -> Way {
         let (leader, word) = (self.words.leader(thread), WordId(view[thread.field()]));
         let text = self.words.word(thread, word);
-        if text[0].is_bottom() || !system.may_return(Head(system.tables.frame(text[0])[0])) {
+        if !system.may_return(text[0]) {
             return Way::Each;
         }
         if !self.words.is_open(text) {

@@ -2,7 +2,9 @@
 //! stuck, which nobody asked.
 
 use tepui_core::{About, Budget, Outcome, Status, Unreached};
+use tepui_engines::closure;
 use tepui_engines::program::code::Code;
+use tepui_engines::workers::Cores;
 use tepui_lang::boolean::{DEADLOCK, print_head};
 use tepui_model::program::{Action, Goal, Program, Property};
 
@@ -67,7 +69,9 @@ impl BooleanProgram {
         let without_proofs = true;
         let compiling = Compiling { deadlock: true, max_threads, properties, without_proofs, ..self.compiling.clone() };
         let budget = &budget.with_work(DEADLOCK_WORK);
-        let (outcome, _) = search(&self.program, &compiling, &Options::default(), budget).ok()?;
+        // One engine with one worker: for so little work others are not worth starting.
+        let options = Options { engine: &closure::FACTS, cores: Cores::new(1), ..Options::default() };
+        let (outcome, _) = search(&self.program, &compiling, &options, budget).ok()?;
         let property = outcome.properties.iter().find(|property| property.name == DEADLOCK)?;
         (property.verdict.status() == Status::Unsafe).then_some(true)
     }
