@@ -11,6 +11,9 @@
 //! While a thread must not be interrupted, nobody else could be explored. States of this kind do not count as places where
 //! others are heeded; and where only they follow, the component before them is looked at instead.
 //!
+//! Where views are states and somebody waits at few of them, all are explored after all: the search is then one without
+//! reduction, and so is its proof.
+//!
 //! States from which a good component can be reached stay *settled*, and later rounds do not look at them again.
 
 use super::heeded::{Heeded, Node};
@@ -42,12 +45,19 @@ pub struct Reduced {
     asked: (usize, bool),
     /// For how many more states it is not asked.
     paused: usize,
+    /// How many states were expanded, and at how many of them somebody waits.
+    expanded: usize,
+    waiting: usize,
 }
 
 /// If nobody can wait at so many states, it is not asked for a while.
 const WINDOW: usize = 1 << 12;
 /// For so many states.
 const PAUSE: usize = 1 << 14;
+/// If somebody waits at less than one of so many states, nobody has to.
+const RARE: usize = 8;
+/// But that is not decided before so many states are expanded.
+const ENOUGH: usize = 1 << 14;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -148,9 +158,11 @@ impl Reduced {
                 None => jobs.extend(Threads::all(explorer.system.threads()).map(|thread| (state, thread))),
                 Some(chosen) => jobs.extend(chosen.iter().map(|&thread| (state, thread))),
             }
+            self.waiting += usize::from(chosen.is_some());
             self.explored.set(state.index(), chosen);
         }
         self.waits |= waits;
+        self.expanded += states.len();
         if asks {
             self.asked = (self.asked.0 + states.len(), self.asked.1 | waits);
         }
@@ -159,6 +171,21 @@ impl Reduced {
             self.paused = if waits { 0 } else { PAUSE };
         }
         jobs
+    }
+
+    /// Whether somebody waits so seldom that it costs more to find out where than it saves.
+    pub(super) fn is_futile(&self) -> bool {
+        self.expanded >= ENOUGH && self.waiting * RARE < self.expanded
+    }
+
+    /// All that was left out at states that were expanded.
+    pub(super) fn left_out<S: System>(&self, explorer: &Explorer<S>) -> Vec<Job> {
+        let at = |state: StateId| self.explored.at(state.index()).map(|explored| (state, explored));
+        let rest = |(state, explored): (StateId, &[ThreadId])| {
+            let others = Threads::all(explorer.system.threads()).filter(|thread| !explored.contains(thread));
+            others.map(|thread| (state, thread)).collect::<Vec<_>>()
+        };
+        explorer.states.ids().filter_map(at).flat_map(rest).collect()
     }
 
     /// Notes steps, and by whom states were found that are new; `by` says whether it matters whose steps they are.

@@ -63,6 +63,18 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
         Ok(false)
     }
 
+    /// Lets nobody wait any more, where views are states and hardly anybody does.
+    pub(super) fn give_up_waiting(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let futile = self.reduced.as_ref().filter(|reduced| self.exact && reduced.is_futile());
+        let Some(jobs) = futile.map(|reduced| reduced.left_out(&self.explorer)) else { return Ok(()) };
+        let before = self.explorer.states.len();
+        let stopped = self.follow(&jobs, budget);
+        self.take_in(before, stopped, budget)?;
+        (self.reduced, self.is_reduced) = (None, false);
+        self.levels.iter_mut().for_each(|level| level.may_ignore = false);
+        Ok(())
+    }
+
     /// Explores threads at states.
     pub(super) fn follow(&mut self, jobs: &[Job], budget: &mut Budget) -> Result<(), Stop> {
         let mut found = Vec::new();

@@ -184,6 +184,7 @@ impl<S: System, A: Abstraction<S>> Search<S, A> {
             batch.extend(self.ordinary.drain(..more.min(self.ordinary.len())));
             if !batch.is_empty() {
                 self.expand(&batch, budget)?;
+                self.give_up_waiting(budget)?;
             }
             if self.only_waiting && !self.is_reduced && self.explorer.states.len() > SOME_SHOULD_WAIT {
                 return Err(Stop::GaveUp("no thread can wait".to_owned()));
