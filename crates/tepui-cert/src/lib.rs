@@ -4,6 +4,7 @@
 //! they are right: that is the business of the checker, which trusts nothing it reads here. There is a module for each
 //! kind of model that evidence can be about.
 
+pub mod counters;
 pub mod program;
 pub mod pushdown;
 pub mod queue;

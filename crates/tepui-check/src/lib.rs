@@ -5,6 +5,7 @@
 //! nothing else; this crate depends on no engine, no language and not on the driver. What it says is all that has to be
 //! believed of a verdict.
 
+pub mod counters;
 mod judgement;
 mod lemma;
 pub mod program;
@@ -39,6 +40,13 @@ pub enum Accepted {
         rows: usize,
         /// What is assumed and not proved, in sentences.
         assumed: Vec<String>,
+    },
+    /// The proof is a list of lemmas about any number of threads.
+    Lemmas {
+        /// The properties that hold in every reachable state.
+        properties: Vec<String>,
+        /// How many lemmas there are.
+        lemmas: usize,
     },
     /// The proof is about languages of actions.
     Languages {

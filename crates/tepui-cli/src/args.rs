@@ -95,8 +95,8 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .bp program, a .cpds, .rpds or .spad file, a .pds file with .init and .spec beside it, a .pproj project,
-    /// or .p files or a folder with them
+    /// The model: a .bp program, a .cpds, .rpds or .spad file, a .pds file with .init and .spec beside it, a .spec net, a
+    /// .tts system with a .prop file beside it, a .pproj project, or .p files or a folder with them
     #[arg(required = true)]
     pub(crate) model: Vec<PathBuf>,
     /// The initial state, as text (0|1.2,4; stacks from the bottom up) or as a file
@@ -116,6 +116,9 @@ pub(crate) struct ModelArgs {
     /// How a .bp or .p program is written; by default it is found out
     #[arg(long, value_enum)]
     pub(crate) dialect: Option<DialectName>,
+    /// How many threads a .tts system has at the start; by default any number
+    #[arg(long, value_enum, value_name = "NUMBER")]
+    pub(crate) threads_at_start: Option<AtStartName>,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
@@ -136,6 +139,7 @@ impl ModelArgs {
             program,
             machines,
             dialect: None,
+            threads_at_start: None,
         }
     }
 
@@ -173,6 +177,18 @@ pub(crate) struct MachineArgs {
     /// Assume claims about queues instead of proving them
     #[arg(long, help_heading = MACHINES)]
     pub(crate) assume_invariants: bool,
+    /// A variable that proofs do without, `MACHINE.VARIABLE`: what depends on it may go either way; may be given several
+    /// times
+    #[arg(long, value_name = "VARIABLE", help_heading = MACHINES)]
+    pub(crate) forget: Vec<String>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AtStartName {
+    /// One thread
+    One,
+    /// One or more
+    Any,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

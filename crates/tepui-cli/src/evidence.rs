@@ -87,6 +87,14 @@ fn proves(accepted: &Accepted) -> String {
             let assumed: String = assumed.iter().map(|assumed| format!("\n  note  {assumed}")).collect();
             format!("{} ({rows}, for queues of any length){assumed}", claim(properties).unwrap_or_else(others))
         }
+        Accepted::Lemmas { properties, lemmas } => {
+            let nothing = || "nothing is claimed".to_owned();
+            let lemmas = match lemmas {
+                1 => "1 lemma".to_owned(),
+                many => format!("{} lemmas", grouped(*many as u64)),
+            };
+            format!("{} ({lemmas}, for any number of threads)", claim(properties).unwrap_or_else(nothing))
+        }
         Accepted::Languages { properties, automata, states } => {
             let nothing = || "nothing is claimed".to_owned();
             let automata = match automata {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use tepui::diagnostic::{Diagnostic, Severity};
 use tepui::source::Source;
-use tepui::{Dialect, Error, Input, Problem, Reading, Sending};
+use tepui::{Dialect, Error, Input, Problem, Reading, Sending, ThreadsAtStart};
 use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
 
-use super::args::{DialectName, MachineArgs, ModelArgs, SendName};
+use super::args::{AtStartName, DialectName, MachineArgs, ModelArgs, SendName};
 use super::complain;
 use super::gather::{Gathered, gather, read};
 
@@ -70,7 +70,7 @@ pub(crate) fn load_all(args: &ModelArgs, matching: Option<&Path>) -> Result<Vec<
     tepui::require_fitting(&main.name, &given)?;
     let companions = companions(&args.model[0]);
     let mut beside = |number: usize| -> Result<Option<Source>> {
-        let Some(path) = companions.map(|names| args.model[0].with_extension(names[number])) else { return Ok(None) };
+        let Some(path) = companions[number].map(|name| args.model[0].with_extension(name)) else { return Ok(None) };
         if !path.exists() {
             return Ok(None);
         }
@@ -109,9 +109,10 @@ fn loaded(problem: Problem, args: &ModelArgs, inputs: &[PathBuf]) -> Loaded {
 }
 
 /// The extensions of files that belong to a model of its language, if they stand beside it.
-fn companions(model: &Path) -> Option<[&'static str; 2]> {
-    let extension = model.extension()?.to_str()?;
-    tepui::languages().find(|language| language.extension.eq_ignore_ascii_case(extension))?.companions
+fn companions(model: &Path) -> [Option<&'static str>; 2] {
+    let extension = model.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let language = tepui::languages().find(|language| language.extension.eq_ignore_ascii_case(extension));
+    language.map_or([None, None], |language| language.companions)
 }
 
 /// A diagnostic in one line.
@@ -174,9 +175,11 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     let file = machines.invariant_file.iter().map(|file| file.display().to_string());
     words.extend(file.flat_map(|file| ["--invariant-file".to_owned(), file]));
     words.extend(machines.assume_invariants.then(|| "--assume-invariants".to_owned()));
+    words.extend(machines.forget.iter().flat_map(|variable| ["--forget".to_owned(), variable.clone()]));
     let dialect = args.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
     let send = machines.send.and_then(|send| clap::ValueEnum::to_possible_value(&send));
-    for (option, value) in [("--dialect", dialect), ("--send", send)] {
+    let at_start = args.threads_at_start.and_then(|name| clap::ValueEnum::to_possible_value(&name));
+    for (option, value) in [("--dialect", dialect), ("--send", send), ("--threads-at-start", at_start)] {
         words.extend(value.iter().flat_map(|value| [option.to_owned(), value.get_name().to_owned()]));
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
@@ -228,6 +231,11 @@ impl ModelArgs {
             attach_specs: self.machines.attach_specs,
             claims: self.machines.claims()?,
             assume_claims: self.machines.assume_invariants,
+            forget: self.machines.forget.clone(),
+            threads_at_start: match self.threads_at_start {
+                Some(AtStartName::One) => ThreadsAtStart::One,
+                Some(AtStartName::Any) | None => ThreadsAtStart::Any,
+            },
         })
     }
 
@@ -251,6 +259,8 @@ impl ModelArgs {
             ("--queue-invariant", !self.machines.queue_invariant.is_empty()),
             ("--invariant-file", self.machines.invariant_file.is_some()),
             ("--assume-invariants", self.machines.assume_invariants),
+            ("--forget", !self.machines.forget.is_empty()),
+            ("--threads-at-start", self.threads_at_start.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
     }

@@ -79,7 +79,7 @@ fn left_over(path: &Path, files: &[Printed]) -> Option<&'static str> {
     let first = files.first()?.extension;
     let language = tepui::languages().find(|language| language.extension == first)?;
     let absent = |own: &&str| files.iter().all(|file| file.extension != *own);
-    language.companions?.into_iter().filter(absent).find(|extension| path.with_extension(extension).exists())
+    language.companions.into_iter().flatten().filter(absent).find(|extension| path.with_extension(extension).exists())
 }
 
 /// What a file's name promises must be in it.

@@ -9,6 +9,7 @@ pub mod bits;
 pub mod closure;
 pub(crate) mod components;
 pub mod contexts;
+pub mod counters;
 pub mod delays;
 pub mod explored;
 pub mod explorer;

@@ -2,9 +2,10 @@
 //!
 //! A model says which states there are, which steps each thread may take, and what is forbidden. Nothing here parses,
 //! searches or touches a file. There is one module for each kind of model: [`pushdown`] systems whose threads share a
-//! variable, communicating ones whose threads meet in a [`rendezvous`], [`program`]s with variables and procedures, and
-//! machines with [`queue`]s.
+//! variable, communicating ones whose threads meet in a [`rendezvous`], [`program`]s with variables and procedures,
+//! machines with [`queue`]s, and [`counters`] of any number of threads.
 
+pub mod counters;
 mod digest;
 pub mod program;
 pub mod pushdown;
@@ -18,6 +19,6 @@ pub use digest::Digest;
 #[macro_export]
 macro_rules! kinds {
     ($each:ident) => {
-        $each! { Pushdown => pushdown, Rendezvous => rendezvous, Program => program, Queue => queue }
+        $each! { Pushdown => pushdown, Rendezvous => rendezvous, Program => program, Queue => queue, Counters => counters }
     };
 }

@@ -4,7 +4,7 @@ use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 
-use crate::kinds::{CallReturn, QueuePrecision, Refinement, Walking};
+use crate::kinds::{CallReturn, QueuePrecision, Refinement, ThreadsAtStart, Walking};
 
 /// Several engines side by side; which they are depends on the kind of the model.
 pub static AUTO: Facts =
@@ -89,6 +89,10 @@ pub struct Reading {
     pub claims: Vec<(String, String)>,
     /// Whether claims about queues are assumed instead of proved.
     pub assume_claims: bool,
+    /// How many threads there are at the start, where a text leaves that open.
+    pub threads_at_start: ThreadsAtStart,
+    /// Variables of machines that proofs do without, `MACHINE.VARIABLE`.
+    pub forget: Vec<String>,
 }
 
 /// The resource of which the smallest amount is asked for.

@@ -105,6 +105,42 @@ fn errors_are_replayed() {
     }
 }
 
+/// Terms grow for ever, and what is asked of them decides nothing that matters, unless `seen` is more than a number.
+const TERMS: &str = "
+event eBeat: int; event eAck;
+machine Leader {
+  var term: int; var peer: machine;
+  start state Init { entry { peer = new Follower(this); goto Lead; } }
+  state Lead { entry { term = term + 1; send peer, eBeat, term * term; } on eAck goto Lead; }
+}
+machine Follower {
+  var leader: machine; var seen: int; var late: bool;
+  start state Init { entry (l: machine) { leader = l; goto Follow; } }
+  state Follow { on eBeat do (t: int) { assert !late; if (t > seen) { seen = t; } send leader, eAck; } }
+}
+test terms [main=Leader]: { Leader, Follower };
+";
+
+#[test]
+fn what_is_to_be_forgotten_may_go_either_way() {
+    let whole = program(TERMS);
+    let mut endless = Explorer::new(Arc::new(whole.clone()), vec![Precision::ENDS; whole.kinds.len()], usize::MAX);
+    assert!(!endless.run(&mut |explorer| explorer.len() > 10_000));
+    let variable = |name: &str| {
+        let of = |kind: usize| whole.told.kinds[kind].variables.iter().position(|known| known == name);
+        (0..whole.kinds.len()).find_map(|kind| Some((kind, of(kind)?))).unwrap()
+    };
+    let less = Program { forgets: [variable("term")].into(), ..whole.clone() };
+    let certificate = closed(&less, Precision::ENDS).certificate(&CLAIMED);
+    assert!(judge(&less, &certificate).unwrap() < 20);
+    // Whoever does not know that something was to be forgotten does not accept that a step depends on it.
+    assert!(judge(&whole, &certificate).unwrap_err().contains("--forget"));
+    // What depends on it is not proved.
+    let decisive = program(&TERMS.replace("if (t > seen)", "late = t < seen; if (t > seen)"));
+    let less = Program { forgets: [variable("term"), variable("seen")].into(), ..decisive };
+    assert!(closed(&less, Precision::ENDS).errors().contains_key(&Error::Assert));
+}
+
 /// Something that makes a certificate wrong.
 type Forgery = (&'static str, fn(&mut Certificate, &mut Rng));
 

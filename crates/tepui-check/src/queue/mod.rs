@@ -467,7 +467,7 @@ impl<'c> Checker<'c> {
             }
             Effect::Fails(error, _) => return self.fails(*error),
             Effect::Pruned | Effect::Repeats => return Ok(()),
-            Effect::Forgotten => return Err("a step depends on a forgotten value".to_owned()),
+            Effect::Forgotten => return Err("a step depends on a forgotten value, and --forget names none".to_owned()),
             Effect::Foreign(_) => return Err("a step depends on a foreign function".to_owned()),
             Effect::Endless => return Err("a step takes too long".to_owned()),
         }

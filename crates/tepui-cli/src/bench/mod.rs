@@ -25,7 +25,7 @@ const MOST_NAMES: usize = 8;
 /// Runs `tepui bench`.
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     let endings: Vec<_> = tepui::languages().map(|language| language.extension).collect();
-    let companions = tepui::languages().filter_map(|language| language.companions).flatten();
+    let companions = tepui::languages().flat_map(|language| language.companions).flatten();
     let known: Vec<_> = endings.iter().copied().chain(companions).collect();
     output::prepare(&files(&args.suite, &known)?, &args.json.iter().cloned().collect::<Vec<_>>())?;
     announce_skipped(&args.suite, &known)?;

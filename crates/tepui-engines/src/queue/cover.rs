@@ -31,6 +31,9 @@ pub static FACTS: Facts =
 /// number means something.
 const MANY: usize = 10_000;
 
+/// The number of values from which on a variable is named if no proof is found.
+const WIDE: usize = 64;
+
 /// How precise summaries become, one after the other.
 const LADDER: [Precision; 6] = [
     Precision::ENDS,
@@ -344,7 +347,8 @@ impl Engine for Cover {
     }
 
     fn notes(&self) -> Notes {
-        let obstacles = if self.open.is_empty() { Vec::new() } else { vec![self.obstacle()] };
+        let mut obstacles = if self.open.is_empty() { Vec::new() } else { vec![self.obstacle()] };
+        obstacles.extend(self.wide().filter(|_| !self.closed));
         let all = self.closed && self.open.is_empty();
         let reduced = self.explorer.as_ref().is_some_and(Explorer::has_partial_order) || self.proved_with_less && !all;
         Notes {
@@ -358,6 +362,16 @@ impl Engine for Cover {
 }
 
 impl Cover {
+    /// A variable that takes so many values that there may be no end of them.
+    fn wide(&self) -> Option<String> {
+        let (kind, number, values) = self.explorer.as_ref()?.tables().widest()?;
+        let told = &self.program.told.kinds[kind];
+        let name = format!("{}.{}", told.name, told.variables.get(number)?);
+        (values >= WIDE).then(|| {
+            format!("{name} has taken {values} values, perhaps without end; --forget {name} leaves it out of the proof")
+        })
+    }
+
     /// What stands in the way of an answer.
     fn obstacle(&self) -> String {
         if self.violated.contains_key(&Error::Invariant) {

@@ -30,6 +30,8 @@ pub struct Needed {
     anywhere: Vec<Slots>,
     /// For each kind the variables of which only distances matter.
     distances: Vec<BTreeSet<usize>>,
+    /// What is not kept although it is needed.
+    forgets: BTreeSet<(usize, usize)>,
 }
 
 /// The analysis under way.
@@ -54,6 +56,7 @@ impl Needed {
             arguments: vec![false; kinds],
             anywhere: vec![Slots::new(); kinds],
             distances: vec![BTreeSet::new(); kinds],
+            forgets: program.forgets.clone(),
         };
         let (after, results) = (vec![HashMap::new(); kinds], vec![HashMap::new(); kinds]);
         let mut analysis = Analysis { program, needed, after, results, changed: true };
@@ -76,7 +79,10 @@ impl Needed {
     pub(super) fn names(&self, program: &Program) -> names::Variables {
         let functions = |kind: usize| self.at[kind].keys().map(|(function, _)| *function).collect();
         let mut found = names::variables(program, &functions);
-        found.retain(|(kind, number)| !self.distances[*kind as usize].contains(&(*number as usize)));
+        let kept = |kind: usize, number: usize| {
+            !self.distances[kind].contains(&number) && !self.forgets.contains(&(kind, number))
+        };
+        found.retain(|(kind, number)| kept(*kind as usize, *number as usize));
         found
     }
 
@@ -92,7 +98,7 @@ impl Needed {
             None => self.anywhere[kind].clone(),
         };
         for (number, value) in local.variables.iter_mut().enumerate() {
-            if !variables.contains(&Slot::Variable(number)) {
+            if !variables.contains(&Slot::Variable(number)) || self.forgets.contains(&(kind, number)) {
                 *value = Value::Forgotten;
             }
         }

@@ -4,10 +4,11 @@
 //! letters get numbers, and what was worked out for them is remembered: a search over many states of the whole program
 //! interprets few steps.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Outcome, Site, Waiting};
 use tepui_model::queue::state::{Cannot, MOST_WAYS};
@@ -112,6 +113,18 @@ impl Tables {
         self.named = variables.into_iter().map(|(kind, _)| kind).collect();
         self.ways.clear();
         found
+    }
+
+    /// The variable that had the most values, with its kind and their number.
+    pub(super) fn widest(&self) -> Option<(usize, usize, usize)> {
+        let mut values: FxHashMap<(u32, usize), FxHashSet<&Value>> = FxHashMap::default();
+        for (kind, local) in self.locals.iter() {
+            for (number, value) in local.variables.iter().enumerate() {
+                values.entry((*kind, number)).or_default().insert(value);
+            }
+        }
+        let counts = values.into_iter().map(|((kind, number), values)| (values.len(), Reverse(kind), Reverse(number)));
+        counts.max().map(|(count, Reverse(kind), Reverse(number))| (kind as usize, number, count))
     }
 
     /// The number of a machine's state, without what nothing depends on.

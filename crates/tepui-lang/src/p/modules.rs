@@ -1,6 +1,6 @@
 //! Modules and tests: who is created for whom, and which specs listen.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use tepui_model::queue::{Program, Rules, Spec, Value};
 
@@ -140,7 +140,7 @@ impl Tests<'_, '_> {
         let bounds = project.events.iter().map(|event| event.bound.map(bound));
         let events = [None, None].into_iter().chain(bounds).collect();
         let Compiled { kinds, functions, told, assumes, .. } = compiled;
-        let program = Program { rules, events, kinds, functions, main, specs, claims: Vec::new(), told };
+        let program = Program { rules, events, kinds, functions, main, specs, claims: Vec::new(), forgets: BTreeSet::new(), told };
         TestCase { name, program, assumes }
     }
 

@@ -13,6 +13,8 @@ pub mod run;
 pub mod state;
 mod value;
 
+use std::collections::BTreeSet;
+
 pub use value::Value;
 
 /// The event that ends a machine.
@@ -38,6 +40,9 @@ pub struct Program {
     pub specs: Vec<Spec>,
     /// What is claimed of queues. Claims that do not hold are an error.
     pub claims: Vec<formula::Claim>,
+    /// Variables that are forgotten although something depends on them, each with its kind. Where there are such, a condition
+    /// that depends on a forgotten value may be true and may be false; otherwise nobody may go on.
+    pub forgets: BTreeSet<(usize, usize)>,
     /// What is where in the source.
     pub told: Told,
 }

@@ -4,6 +4,7 @@
 //! implements [`Kind`]: a problem of that kind, read from a text or built in code. Everything outside of this folder
 //! speaks to the trait. The list of kinds is `tepui_model::kinds!`.
 
+mod counters;
 mod program;
 mod pushdown;
 mod queue;
@@ -19,6 +20,7 @@ use tepui_model::Digest;
 use crate::error::list;
 use crate::{AUTO, Error, Input, Options, Reading};
 
+pub use counters::{COVERABILITY, THREADS, ThreadsAtStart};
 pub use program::CallReturn;
 pub use pushdown::engine_facts::*;
 pub use queue::{COVER, QUEUES, QueueOrder, QueuePrecision, WALK, Walking};
@@ -71,7 +73,7 @@ pub struct Language {
     /// What it is.
     pub summary: &'static str,
     /// The extensions of files that belong to a model if they stand beside it: the initial state, what must not be reached.
-    pub companions: Option<[&'static str; 2]>,
+    pub companions: [Option<&'static str>; 2],
     /// Whether several files, or all in a folder, may be one model.
     pub several: bool,
     /// What a file names that is no model itself, but says which files are one.

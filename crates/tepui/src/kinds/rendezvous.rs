@@ -64,7 +64,7 @@ const FILES: &[Language] = &[
     Language {
         extension: "rpds",
         summary: "communicating pushdown systems: threads that share nothing and meet in actions and handshakes",
-        companions: None,
+        companions: [None, None],
         several: false,
         parts: None,
         read: read_named,
@@ -72,7 +72,7 @@ const FILES: &[Language] = &[
     Language {
         extension: "spad",
         summary: "the same as SPADE reads them, where no rule creates a process and the initial set is finite",
-        companions: None,
+        companions: [None, None],
         several: false,
         parts: None,
         read: read_algebra,

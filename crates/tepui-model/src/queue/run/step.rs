@@ -356,9 +356,12 @@ impl<'p, 'c> Run<'p, 'c> {
         Ok(Effect::Sends(target, letter))
     }
 
-    fn holds(&self, condition: &Expression) -> Going<bool> {
+    fn holds(&mut self, condition: &Expression) -> Going<bool> {
         match self.value(condition)? {
             Value::Bool(holds) => Ok(holds),
+            Value::Forgotten if !self.program.forgets.is_empty() => {
+                self.choices.choose(2, None).map(|number| number == 1).ok_or(Effect::Pruned)
+            }
             Value::Forgotten => Err(Effect::Forgotten),
             _ => self.fail(Error::Null, "the condition is null"),
         }

@@ -46,7 +46,7 @@ pub(crate) static ENTRY: Entry = Entry {
     languages: &[Language {
         extension: "bp",
         summary: "concurrent Boolean programs with recursive procedures: Tepui's own dialect, and those of SATABS, Boppo and Getafix",
-        companions: None,
+        companions: [None, None],
         several: false,
         parts: None,
         read,

@@ -51,7 +51,7 @@ const LANGUAGES: &[Language] = &[
     Language {
         extension: "cpds",
         summary: "concurrent pushdown systems with names, properties in the same file",
-        companions: None,
+        companions: [None, None],
         several: false,
         parts: None,
         read: read_named,
@@ -59,7 +59,7 @@ const LANGUAGES: &[Language] = &[
     Language {
         extension: "pds",
         summary: "concurrent pushdown systems with numbers, as CUBA reads them, with .init and .spec beside",
-        companions: Some(["init", "spec"]),
+        companions: [Some("init"), Some("spec")],
         several: false,
         parts: None,
         read: read_numbered,

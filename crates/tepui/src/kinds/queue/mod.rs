@@ -7,6 +7,7 @@ mod errors;
 mod show;
 mod tell;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace};
@@ -19,7 +20,7 @@ use tepui_lang::diagnostic::Diagnostic;
 use tepui_lang::p::{self, Parsed, TestCase, claims};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
-use tepui_model::queue::Program;
+use tepui_model::queue::{Program, ToldKind};
 use tepui_model::queue::evaluate::Error as Wrong;
 
 use super::{
@@ -47,7 +48,7 @@ pub(crate) static ENTRY: Entry = Entry {
         Language {
             extension: "p",
             summary: "P: state machines that send each other events, in today's dialect and in the old one",
-            companions: None,
+            companions: [None, None],
             several: true,
             parts: None,
             read,
@@ -55,7 +56,7 @@ pub(crate) static ENTRY: Entry = Entry {
         Language {
             extension: "pproj",
             summary: "project files of P, which say which .p files belong together",
-            companions: None,
+            companions: [None, None],
             several: false,
             parts: Some(parts),
             read: read_project,
@@ -76,6 +77,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "--queue-invariant",
         "--invariant-file",
         "--assume-invariants",
+        "--forget",
     ],
     instead: &[
         ("--target", "assertions and specs say what must not happen"),
@@ -85,7 +87,7 @@ pub(crate) static ENTRY: Entry = Entry {
     ask: "attach a spec, or write `assert` where something must hold",
     same_options: Some(
         "give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances, --attach-specs, \
-         --queue-invariant, --invariant-file, --assume-invariants",
+         --queue-invariant, --invariant-file, --assume-invariants, --forget",
     ),
     checks_proofs: true,
 };
@@ -187,6 +189,7 @@ fn read_sources(sources: Vec<Source>, reading: &Reading, place: impl Fn(usize) -
     let mut wanted = wanted(tests, &reading.test_cases)?;
     for test in &mut wanted {
         claim(&mut test.program, &sources, reading, &place)?;
+        test.program.forgets = forgotten(&test.program, &reading.forget)?;
     }
     let sources = Arc::new(sources);
     let problem = |test: TestCase| -> Box<dyn Kind> {
@@ -231,6 +234,22 @@ fn claim(
     Ok(())
 }
 
+/// The variables that are to be forgotten.
+fn forgotten(program: &Program, names: &[String]) -> Result<BTreeSet<(usize, usize)>, Error> {
+    let mut found = BTreeSet::new();
+    for name in names {
+        let of_kind = |(kind, told): (usize, &ToldKind)| {
+            let rest = name.strip_prefix(told.name.as_str())?.strip_prefix('.')?;
+            Some((kind, told.variables.iter().position(|variable| variable == rest)?))
+        };
+        let variable = program.told.kinds.iter().enumerate().find_map(of_kind);
+        found.insert(variable.ok_or_else(|| {
+            Error::Misuse(format!("there is no variable {name}; write MACHINE.VARIABLE, as in --forget Server.term"))
+        })?);
+    }
+    Ok(found)
+}
+
 fn dialect(dialect: Dialect) -> Result<p::Dialect, Error> {
     match dialect {
         Dialect::Old => Ok(p::Dialect::Old),
@@ -273,14 +292,19 @@ impl From<Program> for Problem {
 impl Tested {
     fn members(&self, options: &Options, query: &Query) -> Vec<Member> {
         let (program, errors) = (|| Arc::clone(&self.program), || self.asked.clone());
+        // From below, nothing that matters is forgotten.
+        let whole = || match self.program.forgets.is_empty() {
+            true => program(),
+            false => Arc::new(Program { forgets: BTreeSet::new(), ..Program::clone(&self.program) }),
+        };
         let precision = options.queue_precision;
         let symmetry = options.symmetry;
         let cover = || {
             let reduces = options.partial_order != PartialOrder::Off;
             Cover::new(program(), errors(), precision, symmetry).with_partial_order(reduces)
         };
-        let queues = || Queues::new(program(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
-        let walk = || Walk::new(program(), errors(), options.walking);
+        let queues = || Queues::new(whole(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
+        let walk = || Walk::new(whole(), errors(), options.walking);
         let limit = || query.bound_limit.clone();
         let only = |engine: &'static Facts| *options.engine == *engine;
         if only(&COVER) {
@@ -386,10 +410,8 @@ impl Kind for Tested {
     }
 
     fn tell(&self, trace: &Trace, detail: Detail) -> Story {
-        match trace {
-            Trace::Queue(trace) => tell::story(&self.program, &self.sources, trace, detail),
-            Trace::Pushdown(_) | Trace::Rendezvous(_) | Trace::Program(_) => Story::untold(),
-        }
+        let Trace::Queue(trace) = trace else { return Story::untold() };
+        tell::story(&self.program, &self.sources, trace, detail)
     }
 
     fn trace_text(&self, trace: &Trace) -> String {

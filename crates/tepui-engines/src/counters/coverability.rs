@@ -1,0 +1,245 @@
+//! Decides whether what is forbidden can be covered, with any number of threads.
+//!
+//! In each round more threads are in view, and more is tried: forwards with places that hold any number, weights that exclude
+//! what is forbidden, views of k threads from above, and backwards from what is forbidden, leaving out what weights and views
+//! exclude. The last of them ends always, so every question is answered if there is time enough.
+
+use std::sync::Arc;
+
+use tepui_cert::Trace;
+use tepui_cert::counters::{Certificate, Lemma};
+use tepui_core::text::count;
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::counters::{Net, Pattern};
+
+use super::backward::Backward;
+use super::forward::{Forward, Order};
+use super::trace;
+use super::views::Views;
+use super::weights::Weights;
+
+/// What is true of it on every model.
+pub static FACTS: Facts =
+    Facts { explored: "with {} in view", ..Facts::unbounded("coverability", &["threads in view"]) };
+
+/// How many states forwards and patterns backwards there are in the first round; in each later one ten times as many.
+const FIRST: usize = 300;
+
+/// The engine.
+pub struct Coverability {
+    net: Arc<Net>,
+    round: u32,
+    /// In both orders: which is better differs from system to system, by far.
+    forward: [Forward; 2],
+    weights: Weights,
+    /// The largest views that were closed.
+    views: Option<Views>,
+    /// Whether larger ones would be too many.
+    enough: bool,
+    /// For each property the search backwards, unless it is decided.
+    backward: Vec<Option<Backward>>,
+    /// For each property a way to a violation, and whether it is excluded.
+    traces: Vec<Option<tepui_cert::counters::Trace>>,
+    excluded: Vec<bool>,
+    /// For each property what is never covered, and whether the views are needed for that.
+    patterns: Vec<Vec<Pattern>>,
+    steps: u64,
+}
+
+impl Coverability {
+    /// Looks at all properties of a model.
+    pub fn new(net: Arc<Net>) -> Self {
+        let properties = net.properties.len();
+        Self {
+            round: 0,
+            forward: [Order::OldestFirst, Order::NewestFirst].map(|order| Forward::new(&net, order)),
+            weights: Weights::new(&net),
+            views: None,
+            enough: false,
+            backward: (0..properties).map(|_| None).collect(),
+            traces: vec![None; properties],
+            excluded: vec![false; properties],
+            patterns: vec![Vec::new(); properties],
+            steps: 0,
+            net,
+        }
+    }
+
+    fn undecided(&self) -> Vec<usize> {
+        (0..self.excluded.len()).filter(|&own| !self.excluded[own] && self.traces[own].is_none()).collect()
+    }
+
+    /// Whether everything that a property forbids is excluded from above.
+    fn exclude(&mut self) {
+        for own in self.undecided() {
+            let net = Arc::clone(&self.net);
+            let excluded = |pattern: &Pattern, weights: &mut Weights| {
+                self.views.as_ref().is_some_and(|views| !views.admit(pattern.shared, &pattern.counts))
+                    || weights.exclude(&net, pattern)
+                    || weights.find(&net, pattern)
+            };
+            let weights = &mut self.weights;
+            self.excluded[own] = net.properties[own].never.iter().all(|pattern| excluded(pattern, weights));
+        }
+    }
+
+    fn forwards(&mut self, most: usize, budget: &mut Budget) -> Result<(), Stop> {
+        for search in 0..self.forward.len() {
+            let undecided = self.undecided();
+            if undecided.is_empty() {
+                break;
+            }
+            self.forward[search].run(&self.net, most, budget)?;
+            for own in undecided {
+                let found = self.forward[search].way_to(&self.net, own);
+                self.traces[own] = found.and_then(|(start, steps)| trace(&self.net, own, start, steps));
+            }
+        }
+        Ok(())
+    }
+
+    fn look_from_above(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if self.enough {
+            return Ok(());
+        }
+        let Some(mut views) = Views::of(&self.net, self.round as usize) else {
+            self.enough = true;
+            return Ok(());
+        };
+        views.close(&self.net, budget)?;
+        self.views = Some(views);
+        Ok(())
+    }
+
+    fn backwards(&mut self, own: usize, most: usize, budget: &mut Budget) -> Result<(), Stop> {
+        let net = Arc::clone(&self.net);
+        let (views, weights) = (&self.views, &mut self.weights);
+        let mut excluded = |pattern: &Pattern| {
+            views.as_ref().is_some_and(|views| !views.admit(pattern.shared, &pattern.counts))
+                || weights.exclude(&net, pattern)
+                || weights.find(&net, pattern)
+        };
+        let mut search = Backward::new(&net);
+        let mut covered = None;
+        for pattern in &net.properties[own].never {
+            if !excluded(pattern) {
+                covered = covered.or(search.forbid(&net, pattern));
+            }
+        }
+        let mut done = false;
+        if covered.is_none() {
+            (covered, done) = search.run(&net, most, &mut excluded, budget)?;
+        }
+        if let Some(found) = covered {
+            let (start, steps) = search.way(&net, found);
+            self.traces[own] = trace(&net, own, start, steps);
+        } else if done {
+            self.excluded[own] = true;
+            self.patterns[own] = search.patterns();
+        }
+        self.backward[own] = Some(search);
+        Ok(())
+    }
+
+    fn one_round(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let most = FIRST.saturating_mul(10_usize.saturating_pow(self.round - 1));
+        self.forwards(most, budget)?;
+        if self.undecided().is_empty() {
+            return Ok(());
+        }
+        self.exclude();
+        if self.undecided().is_empty() {
+            return Ok(());
+        }
+        self.look_from_above(budget)?;
+        self.exclude();
+        for own in self.undecided() {
+            self.backwards(own, most, budget)?;
+        }
+        Ok(())
+    }
+
+    fn certificate(&self, properties: &[usize]) -> Certificate {
+        let net = &self.net;
+        let mut lemmas: Vec<Lemma> = self.weights.lemmas(net).into_iter().map(Lemma::Weight).collect();
+        lemmas.extend(self.views.as_ref().map(|views| Lemma::Views(views.lemma())));
+        let patterns = properties.iter().map(|own| &self.patterns[*own]).filter(|patterns| !patterns.is_empty());
+        lemmas.extend(patterns.map(|patterns| Lemma::Never(patterns.clone())));
+        let claims = properties.iter().map(|own| net.properties[*own].clone()).collect();
+        Certificate { model: net.digest(), claims, lemmas }
+    }
+
+    fn evidence(&self, properties: &[usize]) -> Evidence {
+        let certificate = self.certificate(properties);
+        let mut parts = Vec::new();
+        for lemma in &certificate.lemmas {
+            match lemma {
+                Lemma::Weight(_) => {}
+                Lemma::Views(views) => parts.push(format!("{} of {}", count(views.rows.len() as u64, "view"), count(views.size as u64, "thread"))),
+                Lemma::Never(patterns) => parts.push(count(patterns.len() as u64, "pattern that is never covered")),
+            }
+        }
+        let weights = certificate.lemmas.iter().filter(|lemma| matches!(lemma, Lemma::Weight(_))).count();
+        if weights > 0 {
+            parts.insert(0, count(weights as u64, "weight"));
+        }
+        let because = format!("no step of any number of threads leaves what is known: {}", parts.join(", "));
+        Evidence { certificate: certificate.into(), because, kind: "coverability", view_depth: None }
+    }
+}
+
+impl Engine for Coverability {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        Some(FACTS.bound(&[self.round + 1]))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        self.round += 1;
+        let before = budget.work();
+        let stopped = self.one_round(budget).err();
+        self.steps += budget.work() - before;
+        let patterns: usize = self.backward.iter().flatten().map(Backward::len).sum();
+        let views = self.views.as_ref().map_or(0, Views::len) as u64;
+        let open = self.undecided();
+        let violated: Vec<_> = (0..self.traces.len()).filter(|own| self.traces[*own].is_some()).collect();
+        Ok(Round {
+            states: self.forward.iter().map(Forward::len).sum::<usize>() as u64 + patterns as u64,
+            views,
+            steps: self.steps,
+            test_due: open.is_empty() && violated.is_empty(),
+            some_due: self.excluded.iter().any(|excluded| *excluded),
+            violated,
+            open: open.len() as u64,
+            stopped,
+            ..Round::empty(&FACTS, FACTS.bound(&[self.round]))
+        })
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        let all: Vec<_> = (0..self.excluded.len()).collect();
+        Ok(self.excluded.iter().all(|excluded| *excluded).then(|| self.evidence(&all)))
+    }
+
+    fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        let some: Vec<_> = (0..self.excluded.len()).filter(|own| self.excluded[*own]).collect();
+        let evidence = (!some.is_empty()).then(|| self.evidence(&some));
+        Ok(evidence.map(|evidence| (some, evidence)))
+    }
+
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let found = self.traces[property].clone();
+        found.map(|found| (found.into(), None)).ok_or_else(|| Stop::defect("there is no violation"))
+    }
+
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn notes(&self) -> Notes {
+        Notes { stored: ["state or pattern", "states and patterns"], from_above: true, ..Notes::default() }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is read, and what is refused.
+
+use tepui_lang::counters::{AtStart, read_spec, read_tts};
+use tepui_lang::source::Source;
+use tepui_model::counters::{Net, State};
+
+fn spec(text: &str) -> Result<Net, String> {
+    let read = read_spec(&Source::new("x.spec", text.as_bytes()), None);
+    read.map(|parsed| parsed.net).map_err(|errors| errors[0].message.clone())
+}
+
+fn rule(rule: &str) -> Result<Net, String> {
+    spec(&format!("vars x y z rules {rule} init x = 2, y >= 1, z = 0 target z >= 1, y >= 2\n x >= 7"))
+}
+
+fn after(net: &Net, counts: [u64; 3]) -> Option<Vec<u64>> {
+    net.after(&State { shared: 0, counts: counts.to_vec() }, &net.steps[0]).map(|state| state.counts)
+}
+
+#[test]
+fn rules_do_what_they_say() {
+    let net = rule("x >= 1 -> x' = x - 1, y' = y + 1;").unwrap();
+    assert_eq!(after(&net, [2, 1, 0]), Some(vec![1, 2, 0]));
+    assert_eq!(after(&net, [0, 1, 0]), None);
+    assert_eq!(net.properties[0].never.len(), 2);
+    // A guard that asks for less than is taken, one that asks for more, and none.
+    let net = rule("x >= 1 -> x' = x - 2;").unwrap();
+    assert_eq!((after(&net, [1, 1, 0]), after(&net, [2, 1, 0])), (None, Some(vec![0, 1, 0])));
+    let net = rule("x >= 3 -> x' = x - 1;").unwrap();
+    assert_eq!((after(&net, [2, 1, 0]), after(&net, [3, 1, 0])), (None, Some(vec![2, 1, 0])));
+    assert_eq!(after(&rule("true -> y' = y + 2;").unwrap(), [0, 0, 0]), Some(vec![0, 2, 0]));
+    assert_eq!(after(&rule("-> ;").unwrap(), [1, 0, 0]), Some(vec![1, 0, 0]));
+    // Everybody goes somewhere, swaps, or disappears.
+    let net = rule("x >= 1 -> x' = 1, y' = y + x + 1;").unwrap();
+    assert_eq!(after(&net, [3, 2, 0]), Some(vec![1, 6, 0]));
+    let net = rule("x >= 2, y >= 1 -> x' = y, y' = x + 1;").unwrap();
+    assert_eq!(after(&net, [3, 2, 0]), Some(vec![2, 4, 0]));
+    let net = rule("x >= 1 -> x' = 0;").unwrap();
+    assert_eq!(after(&net, [3, 2, 0]), Some(vec![0, 2, 0]));
+}
+
+#[test]
+fn what_cannot_be_decided_or_understood_is_refused() {
+    for (text, why) in [
+        ("x = 0 -> x' = x + 1;", "`>=`"),
+        ("x in [1, 2] -> x' = x + 1;", "`>=`"),
+        ("x >= 1 -> x' = x, y' = x;", "copied"),
+        ("x >= 1 -> y' = y + z - 1;", "less a number"),
+        ("x >= 1 -> x' = y - x;", "subtracted"),
+        ("x >= 1 -> x' = x, x' = 1;", "two new values"),
+        ("x >= 1 -> w' = w + 1;", "no variable"),
+        ("x >= 1 -> x = x + 1;", "`'`"),
+        ("x >= 1 -> x' = x + 99999999999;", "too large"),
+        ("x >= 1 -> x' = x + 1", "`,` or `;`"),
+    ] {
+        let error = rule(text).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    for (text, why) in [
+        ("", "empty"),
+        ("vars x", "`rules`"),
+        ("vars x x rules init x = 0 target x >= 1", "declared twice"),
+        ("vars x y rules init x = 0 target x >= 1", "start of `y`"),
+        ("vars x rules init x = 0, x = 1 target x >= 1", "starts twice"),
+        ("vars x rules init x = 0 target", "target"),
+        ("vars x rules init x = 0 target x = 1", "`>=`"),
+    ] {
+        let error = spec(text).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    assert!(spec("vars x rules init x = 0 target x >= 1\ninvariants x = 1").is_ok());
+    assert!(spec("vars x # caf\u{fffd}\nrules init\nx\n= 0 target x >= 1").is_ok());
+}
+
+#[test]
+fn thread_transition_systems() {
+    let read = |text: &str, target: &str, at_start| {
+        let (tts, target) = (Source::new("x.tts", text.as_bytes()), Source::new("x.prop", target.as_bytes()));
+        read_tts(&tts, Some(&target), at_start).map(|parsed| parsed.net).map_err(|errors| errors[0].message.clone())
+    };
+    let net = read("2 3 # sizes\n0 0 -> 1 1\n1 1 +> 0 0\n1 1 +> 1 1\n", "1|1,0,1\n0", AtStart::Any).unwrap();
+    assert_eq!(net.properties[0].never[0].counts, [(0, 1), (1, 2)]);
+    assert_eq!(net.properties[0].never[1].counts, []);
+    assert!(net.counts[0].or_more && net.counts[0].least == 1);
+    let state = State { shared: 1, counts: vec![0, 1, 0] };
+    assert_eq!(net.after(&state, &net.steps[1]).unwrap().counts, [1, 1, 0]);
+    assert_eq!(net.after(&state, &net.steps[2]).unwrap().counts, [0, 2, 0]);
+    assert!(!read("1 1\n", "0|0", AtStart::One).unwrap().counts[0].or_more);
+    for (text, target, why) in [
+        ("", "0|0", "empty"),
+        ("0 1", "0|0", "one at least"),
+        ("1 1 0 0 -> 0 1", "0|0", "no such state"),
+        ("1 2\n0 0 -> 0 1 0 ~> 1", "0|0", "more than it should"),
+        ("1 2\n0 0 => 0 1", "0|0", "`->` or `+>`"),
+        ("1 2\n0 0 -> 0 1", "1|0", "no such state"),
+        ("1 2\n0 0 -> 0 1", "0|2", "no such state"),
+        ("1 2\n0 0 -> 0 1", "", "ends"),
+        ("99999999 1", "0|0", "too large"),
+    ] {
+        let error = read(text, target, AtStart::Any).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+}
