@@ -13,6 +13,7 @@ use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::counters::{Net, Pattern};
 
 use super::backward::Backward;
+use super::few::{Few, Fewest};
 use super::forward::{Forward, Order};
 use super::trace;
 use super::views::Views;
@@ -24,6 +25,9 @@ pub static FACTS: Facts =
 
 /// How many states forwards and patterns backwards there are in the first round; in each later one ten times as many.
 const FIRST: usize = 300;
+
+/// How much work may be spent on a violation with fewer threads.
+const EFFORT: u64 = 400_000;
 
 /// The engine.
 pub struct Coverability {
@@ -230,9 +234,13 @@ impl Engine for Coverability {
         Ok(evidence.map(|evidence| (some, evidence)))
     }
 
-    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
-        let found = self.traces[property].clone();
-        found.map(|found| (found.into(), None)).ok_or_else(|| Stop::defect("there is no violation"))
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let found = self.traces[property].clone().ok_or_else(|| Stop::defect("there is no violation"))?;
+        match Few::new(Arc::clone(&self.net)).fewest(property, found.threads(), EFFORT, budget)? {
+            Fewest::Found(better, bound) => Ok((better, Some(bound))),
+            Fewest::NotFewer(bound) => Ok((found.into(), Some(bound))),
+            Fewest::Unknown => Ok((found.into(), None)),
+        }
     }
 
     fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {

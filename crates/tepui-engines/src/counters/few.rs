@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::counters::{Net, State, Step};
 
@@ -37,6 +38,16 @@ pub struct Few {
     stopped: bool,
 }
 
+/// How many threads a violation needs.
+pub(super) enum Fewest {
+    /// Fewer than were known.
+    Found(Trace, Bound),
+    /// As many as were known.
+    NotFewer(Bound),
+    /// That would take too long.
+    Unknown,
+}
+
 impl Few {
     /// Looks at one thread, then at two and so on.
     pub fn new(net: Arc<Net>) -> Self {
@@ -53,6 +64,32 @@ impl Few {
             violated,
             stopped: false,
             net,
+        }
+    }
+
+    /// Looks for a violation with fewer threads than one that is known has.
+    pub(super) fn fewest(
+        mut self,
+        property: usize,
+        known: u64,
+        effort: u64,
+        budget: &mut Budget,
+    ) -> Result<Fewest, Stop> {
+        let mut own = budget.with_work(effort);
+        while u64::from(self.threads) + 1 < known && self.violated[property].is_none() {
+            let stopped = self.explore(&mut own)?.stopped;
+            if stopped.is_some() && self.violated[property].is_none() {
+                budget.spend(own.work())?;
+                return Ok(Fewest::Unknown);
+            }
+        }
+        budget.spend(own.work())?;
+        match self.violated[property] {
+            Some(_) => {
+                let (found, bound) = self.trace(property, budget)?;
+                Ok(bound.map_or(Fewest::Unknown, |bound| Fewest::Found(found, bound)))
+            }
+            None => Ok(u32::try_from(known).map_or(Fewest::Unknown, |known| Fewest::NotFewer(FACTS.bound(&[known])))),
         }
     }
 
@@ -197,7 +234,7 @@ impl Engine for Few {
         Ok(None)
     }
 
-    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
+    fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let Some(mut at) = self.violated[property] else { return Err(Stop::defect("there is no violation")) };
         let mut steps = Vec::new();
         while let Some((before, step)) = self.from[at as usize] {

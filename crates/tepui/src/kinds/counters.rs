@@ -1,7 +1,7 @@
 //! Any number of threads in finitely many places: nets, and thread transition systems.
 //!
-//! `coverability` decides what is asked, for every number of threads. `threads` looks for violations with few of them, and
-//! starts first: a trace with the fewest threads is the best one.
+//! `coverability` decides what is asked, for every number of threads; a violation is told with the fewest threads, if they
+//! can be found with little work. `threads` looks for violations with one thread, with two and so on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub use tepui_engines::counters::coverability::FACTS as COVERABILITY;
 pub use tepui_engines::counters::few::FACTS as THREADS;
 pub use tepui_lang::counters::AtStart as ThreadsAtStart;
 
-/// How much work few threads may be before all of them are looked at: some hundredths of a second.
-const HEAD_START: u64 = 50_000;
+/// How much work is done before few threads are looked at alone.
+const HEAD_START: u64 = 1_000_000;
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "a system of any number of threads",
@@ -126,8 +126,8 @@ fn members(net: &Arc<Net>, options: &Options, query: &Query) -> Vec<Member> {
         vec![Member::new(Few::new(Arc::clone(net))).within(limit())]
     } else {
         vec![
-            Member::new(Few::new(Arc::clone(net))).within(limit()),
-            Member::after(HEAD_START, Coverability::new(Arc::clone(net))),
+            Member::new(Coverability::new(Arc::clone(net))),
+            Member::after(HEAD_START, Few::new(Arc::clone(net))).within(limit()),
         ]
     }
 }
