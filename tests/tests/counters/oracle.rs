@@ -258,12 +258,14 @@ fn views_are_what_their_definition_says() {
         for size in 1..=3 {
             let mut views = Views::of(&net, size).unwrap();
             views.close(&net, &mut Budget::unlimited()).unwrap();
-            let found: BTreeSet<View> = views.lemma().rows.into_iter().map(|(shared, row)| (shared, row.to_vec())).collect();
+            let found: BTreeSet<View> =
+                views.lemma().rows.into_iter().map(|(shared, row)| (shared, row.to_vec())).collect();
             let expected = views_by_definition(&net, size);
             assert_eq!(found, expected, "seed {seed}, size {size}: {net:?}");
             // And they show what is really there.
             for state in &reached {
-                let threads = (0..).zip(&state.counts).flat_map(|(place, count)| vec![place; (*count as usize).min(size)]);
+                let threads =
+                    (0..).zip(&state.counts).flat_map(|(place, count)| vec![place; (*count as usize).min(size)]);
                 let threads: Vec<u32> = threads.chain(vec![net.counts.len() as u32; size]).collect();
                 for row in choices(&threads, size) {
                     assert!(found.contains(&(state.shared, row)), "seed {seed}, size {size}: {state:?} {net:?}");

@@ -6,14 +6,14 @@ use tepui_model::pushdown::Names;
 
 /// What a random system may have.
 #[derive(Clone, Copy)]
-pub struct Shape {
-    pub transfers: bool,
-    pub guards: bool,
-    pub meetings: bool,
+pub(crate) struct Shape {
+    pub(crate) transfers: bool,
+    pub(crate) guards: bool,
+    pub(crate) meetings: bool,
 }
 
 /// A system with up to three shared states and up to four places.
-pub fn net(rng: &mut Rng, shape: Shape) -> Net {
+pub(crate) fn net(rng: &mut Rng, shape: Shape) -> Net {
     let (shared, places) = (rng.u32(1..=3), rng.u32(2..=4));
     let count = |rng: &mut Rng| match rng.u32(0..6) {
         0 | 1 => Count { least: 1, or_more: false },

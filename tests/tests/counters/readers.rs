@@ -1,5 +1,8 @@
 //! What is read, and what is refused.
 
+use fastrand::Rng;
+use tepui_cert::counters::{Certificate, Trace};
+use tepui_cert::sealed;
 use tepui_lang::counters::{AtStart, read_spec, read_tts};
 use tepui_lang::source::Source;
 use tepui_model::counters::{Net, State};
@@ -35,6 +38,8 @@ fn rules_do_what_they_say() {
     assert_eq!(after(&net, [3, 2, 0]), Some(vec![1, 6, 0]));
     let net = rule("x >= 2, y >= 1 -> x' = y, y' = x + 1;").unwrap();
     assert_eq!(after(&net, [3, 2, 0]), Some(vec![2, 4, 0]));
+    let net = rule("x >= 1 -> x' = 0, y' = 1, z' = x + y + z - 1;").unwrap();
+    assert_eq!((after(&net, [3, 2, 1]), after(&net, [0, 2, 1])), (Some(vec![0, 1, 5]), None));
     let net = rule("x >= 1 -> x' = 0;").unwrap();
     assert_eq!(after(&net, [3, 2, 0]), Some(vec![0, 2, 0]));
 }
@@ -100,4 +105,51 @@ fn thread_transition_systems() {
         let error = read(text, target, AtStart::Any).unwrap_err();
         assert!(error.contains(why), "{text}: {error}");
     }
+}
+
+/// A text with some bytes changed, left out, doubled or exchanged with words that occur elsewhere.
+fn damaged(rng: &mut Rng, text: &str) -> String {
+    let mut words: Vec<&str> = text.split_inclusive([' ', '\n', '|', '*', ',']).collect();
+    for _ in 0..rng.usize(1..=4) {
+        let (at, other) = (rng.usize(0..words.len()), rng.usize(0..words.len()));
+        match rng.u32(0..5) {
+            0 => words[at] = words[other],
+            1 => words.insert(at, words[other]),
+            2 if words.len() > 1 => drop(words.remove(at)),
+            3 => words[at] = "4294967295",
+            _ => words[at] = ["1000000 ", "-1 ", "\u{e4}", "0-7 ", "|", ":", "\n"][rng.usize(0..7)],
+        }
+    }
+    words.concat()
+}
+
+#[test]
+fn damaged_texts_do_no_harm() {
+    let models = [
+        "vars x y z\nrules x >= 1 -> x' = x - 1, y' = y + z + 1, z' = 0;\ninit x >= 1, y = 0, z = 2\ntarget y >= 2, z >= 1\n",
+        "3 4\n0 0 -> 1 1\n1 1 +> 2 0\n2 1 -> 0 3\n",
+    ];
+    let net = spec(models[0]).unwrap();
+    let head = format!("tepui certificate of counters 1\nmodel {}\nproperty target\nnever 0 | 1*2 2*1\n", net.digest());
+    let lemmas = "lemma weight 2\nweigh |2*1 1*1\nlemma views 2\nrows 2\n0 | 0 : 0 2-3\n0 | 2 : 2-3\nlemma never\nnever 0 | 1*2\n";
+    let trace = format!(
+        "tepui trace of counters 1\nmodel {}\nproperty target\nstart 0 | 0*1 2*2\nstep 1 : 0 | 1*3\nend 1\n",
+        net.digest()
+    );
+    let (mut read, mut mended) = (0, 0);
+    for seed in 0..20_000 {
+        let mut rng = Rng::with_seed(seed);
+        let text = damaged(&mut rng, models[seed as usize % 2]);
+        let source = Source::new("x", text.as_bytes());
+        read +=
+            usize::from(read_spec(&source, None).is_ok()) + usize::from(read_tts(&source, None, AtStart::Any).is_ok());
+        if let Ok(certificate) = Certificate::from_text(&sealed(&format!("{head}{}", damaged(&mut rng, lemmas)))) {
+            mended += 1;
+            assert!(tepui_check::counters::check(&net, &["target".to_owned()], &certificate, &|| false).is_err());
+        }
+        for trace in Trace::from_text(&damaged(&mut rng, &trace)).unwrap_or_default() {
+            let _ = tepui_check::counters::replay(&net, &trace);
+        }
+    }
+    assert!(read > 1_000 && mended > 1_000, "{read} {mended}");
 }

@@ -96,7 +96,8 @@ impl Trace {
         let mut trace = Self { model, property, start: read_state(lines, start)?, steps: Vec::new() };
         while let Some(text) = lines.accept("step") {
             let (number, after) = text.split_once(':').ok_or_else(|| lines.error("expected `step N : STATE`"))?;
-            let number = lines.number::<u32>(number)?.checked_sub(1).ok_or_else(|| lines.error("steps count from 1"))?;
+            let number =
+                lines.number::<u32>(number)?.checked_sub(1).ok_or_else(|| lines.error("steps count from 1"))?;
             trace.steps.push(Step { number, after: read_state(lines, after)? });
         }
         let count = lines.expect("end")?;

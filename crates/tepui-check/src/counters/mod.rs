@@ -54,7 +54,9 @@ pub fn check(
         let place = format!("lemma {}", number + 1);
         let fact = match lemma {
             Lemma::Weight(weight) => weighed(net, weight),
-            Lemma::Views(listed) => Rows::new(net, listed).and_then(|rows| rows.check(net, stop).map(|()| rows)).map(Fact::Views),
+            Lemma::Views(listed) => {
+                Rows::new(net, listed).and_then(|rows| rows.check(net, stop).map(|()| rows)).map(Fact::Views)
+            }
             Lemma::Never(patterns) => never(net, patterns, &facts, stop).map(|()| Fact::Never(patterns)),
         };
         facts.push(fact.map_err(|wrong| wrong.at(place))?);
@@ -67,7 +69,10 @@ pub fn check(
             return Err(Rejected::new("properties", format!("the certificate does not claim {name}")));
         }
         if let Some(open) = own.never.iter().position(|pattern| !excluded(&facts, pattern)) {
-            return Err(Rejected::new(format!("property {name}"), format!("no lemma excludes its pattern {}", open + 1)));
+            return Err(Rejected::new(
+                format!("property {name}"),
+                format!("no lemma excludes its pattern {}", open + 1),
+            ));
         }
     }
     Ok(Accepted { properties: properties.to_vec(), lemmas: facts.len() })
@@ -154,14 +159,20 @@ fn never(net: &Net, patterns: &[Pattern], facts: &[Fact<'_>], stop: Stopping<'_>
             return because(format!("pattern {} is covered at the start", number + 1));
         }
         for step in net.steps.iter().filter(|step| step.to == pattern.shared) {
-            if stop() {
+            let (mut looked, mut stopped) = (0_u32, stop());
+            let mut known = |before: &Pattern| {
+                // There may be very many of them.
+                looked = looked.wrapping_add(1);
+                stopped |= looked.is_multiple_of(1 << 10) && stop();
+                let smaller = |other: &Pattern| is_below(&other.counts, &before.counts);
+                !stopped
+                    && (by_shared[step.from as usize].iter().any(|other| smaller(other)) || excluded(facts, before))
+            };
+            let all_known = each_before(step, pattern, &mut known);
+            if stopped {
                 return Err(Wrong::Stopped);
             }
-            let known = |before: &Pattern| {
-                by_shared[step.from as usize].iter().any(|other| is_below(&other.counts, &before.counts))
-                    || excluded(facts, before)
-            };
-            if !each_before(step, pattern, &mut |before| known(before)) {
+            if !all_known {
                 return because(format!("pattern {} can be reached by the step of line {}", number + 1, step.line));
             }
         }
@@ -179,7 +190,8 @@ fn each_before(step: &Step, pattern: &Pattern, holds: &mut dyn FnMut(&Pattern) -
     // The places from which threads go to each of them.
     let sources = |place: u32| {
         let moved = step.moves.iter().filter(|(_, to)| *to == Some(place)).map(|(from, _)| *from);
-        let stays = Some(place).filter(|_| step.goes(place) == Some(place) && !step.moves.contains(&(place, Some(place))));
+        let stays =
+            Some(place).filter(|_| step.goes(place) == Some(place) && !step.moves.contains(&(place, Some(place))));
         stays.into_iter().chain(moved).filter(|from| step.allows(*from)).collect::<Vec<_>>()
     };
     let choices: Vec<_> = left.iter().map(|&(place, count)| (sources(place), count)).collect();

@@ -90,8 +90,10 @@ impl Rows {
                 return Err(Wrong::Stopped);
             }
             let (taken, put) = (self.listed(&step.taken), self.listed(&step.put));
-            // Who can be there together with those that are taken, with nobody else in sight. If nobody cannot, the step is never
-            // possible.
+            if !self.beside(step.from, &taken, self.nobody) {
+                continue; // Those that are taken are never there together.
+            }
+            // Who can be there together with those that are taken, with nobody else in sight.
             let beside: Vec<bool> = (0..=self.nobody).map(|place| self.beside(step.from, &taken, place)).collect();
             let all_beside = |row: &[u32]| row.iter().all(|place| beside[*place as usize]);
             for row in self.by_shared[step.from as usize].iter().filter(|row| all_beside(row)) {

@@ -29,7 +29,8 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     let known: Vec<_> = endings.iter().copied().chain(companions).collect();
     output::prepare(&files(&args.suite, &known)?, &args.json.iter().cloned().collect::<Vec<_>>())?;
     announce_skipped(&args.suite, &known)?;
-    let models = files(&args.suite, &endings)?;
+    let mut models = files(&args.suite, &endings)?;
+    models.retain(|path| !belongs_to_another(path));
     require_models(&args.suite, &models)?;
     let runner = Runner::new(args.timeout, args.runs)?;
     let (rows, text) = engines::make(&runner, &models, &args.engine)?;
@@ -101,6 +102,13 @@ fn entries(suite: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
+}
+
+/// Whether a file belongs to a model of another language that stands beside it.
+fn belongs_to_another(path: &Path) -> bool {
+    let companion =
+        |language: &&tepui::Language| language.companions.iter().flatten().any(|own| has_ending(path, &[own]));
+    tepui::languages().filter(companion).any(|language| path.with_extension(language.extension).is_file())
 }
 
 /// The name of a model in a table.

@@ -87,7 +87,9 @@ impl Backward {
             for at in 0..self.into[shared].len() {
                 let step = self.into[shared][at];
                 budget.spend(1)?;
-                for before in bag::before(&net.steps[step], &self.elements[number].pattern.counts) {
+                let before = bag::before(&net.steps[step], &self.elements[number].pattern.counts);
+                let before = before.ok_or_else(|| Stop::GaveUp("a step comes from too many states".to_owned()))?;
+                for before in before {
                     if self.is_known(&before) || excluded(&before) {
                         continue;
                     }

@@ -31,18 +31,28 @@ pub(super) fn total(bag: &[(u32, u32)]) -> u64 {
     bag.iter().map(|(_, count)| u64::from(*count)).sum()
 }
 
-/// The least states from which a step leads to something that covers a pattern.
-pub(super) fn before(step: &Step, pattern: &[(u32, u32)]) -> Vec<Pattern> {
+/// The most ways in which threads may have come together.
+const MOST_WAYS: f64 = 1e6;
+
+/// The least states from which a step leads to something that covers a pattern; none, if there are too many of them.
+pub(super) fn before(step: &Step, pattern: &[(u32, u32)]) -> Option<Vec<Pattern>> {
     let mut partial = vec![step.taken.clone()];
+    let mut ways = 1.0;
     for &(place, wanted) in pattern {
         let missing = wanted.saturating_sub(count(&step.put, place));
         if missing == 0 {
             continue;
         }
         let sources = sources(step, place);
+        // In how many ways so many come from so many places.
+        let each = (1..sources.len()).map(|number| (f64::from(missing) + number as f64) / number as f64);
+        ways *= each.product::<f64>();
+        if ways > MOST_WAYS {
+            return None;
+        }
         partial = partial.iter().flat_map(|bag| spread(bag, &sources, missing)).collect();
     }
-    partial.into_iter().map(|counts| Pattern { shared: step.from, counts: collect(counts) }).collect()
+    Some(partial.into_iter().map(|counts| Pattern { shared: step.from, counts: collect(counts) }).collect())
 }
 
 /// The places from which those that are not taken come to a place.

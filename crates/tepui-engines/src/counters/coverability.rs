@@ -1,6 +1,6 @@
 //! Decides whether what is forbidden can be covered, with any number of threads.
 //!
-//! In each round more threads are in view, and more is tried: forwards with places that hold any number, weights that exclude
+//! In each round more threads are in view, and more is tried: few threads, forwards with places that hold any number, weights that exclude
 //! what is forbidden, views of k threads from above, and backwards from what is forbidden, leaving out what weights and views
 //! exclude. The last of them ends always, so every question is answered if there is time enough.
 
@@ -23,16 +23,20 @@ use super::weights::Weights;
 pub static FACTS: Facts =
     Facts { explored: "with {} in view", ..Facts::unbounded("coverability", &["threads in view"]) };
 
-/// How many states forwards and patterns backwards there are in the first round; in each later one ten times as many.
+/// How many states forwards and patterns backwards there are in the first round.
 const FIRST: usize = 300;
 
 /// How much work may be spent on a violation with fewer threads.
-const EFFORT: u64 = 400_000;
+const EFFORT: u64 = 1_000_000;
+
+/// How much more work is spent on few threads than on anything else in a round.
+const FEW: u64 = 400;
 
 /// The engine.
 pub struct Coverability {
     net: Arc<Net>,
     round: u32,
+    few: Few,
     /// In both orders: which is better differs from system to system, by far.
     forward: [Forward; 2],
     weights: Weights,
@@ -56,6 +60,7 @@ impl Coverability {
         let properties = net.properties.len();
         Self {
             round: 0,
+            few: Few::new(Arc::clone(&net)),
             forward: [Order::OldestFirst, Order::NewestFirst].map(|order| Forward::new(&net, order)),
             weights: Weights::new(&net),
             views: None,
@@ -85,6 +90,17 @@ impl Coverability {
             let weights = &mut self.weights;
             self.excluded[own] = net.properties[own].never.iter().all(|pattern| excluded(pattern, weights));
         }
+    }
+
+    /// Looks for violations with few threads.
+    fn few_threads(&mut self, most: usize, budget: &mut Budget) -> Result<(), Stop> {
+        for own in self.undecided() {
+            self.few.go_on(own, u64::MAX, FEW.saturating_mul(most as u64), budget)?;
+            if let Fewest::Found(found, _) = self.few.fewest(own, u64::MAX, budget)? {
+                self.traces[own] = found.try_into().ok();
+            }
+        }
+        Ok(())
     }
 
     fn forwards(&mut self, most: usize, budget: &mut Budget) -> Result<(), Stop> {
@@ -146,8 +162,10 @@ impl Coverability {
     }
 
     fn one_round(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let most = FIRST.saturating_mul(10_usize.saturating_pow(self.round - 1));
-        self.forwards(most, budget)?;
+        // States forwards are held against each other, so that there should not be too many of them.
+        let [few, most] = [4_usize, 10].map(|factor| FIRST.saturating_mul(factor.saturating_pow(self.round - 1)));
+        self.few_threads(most, budget)?;
+        self.forwards(few, budget)?;
         if self.undecided().is_empty() {
             return Ok(());
         }
@@ -175,17 +193,17 @@ impl Coverability {
 
     fn evidence(&self, properties: &[usize]) -> Evidence {
         let certificate = self.certificate(properties);
-        let mut parts = Vec::new();
+        let weights = certificate.lemmas.iter().filter(|lemma| matches!(lemma, Lemma::Weight(_))).count();
+        let mut parts: Vec<_> = (weights > 0).then(|| count(weights as u64, "weight")).into_iter().collect();
         for lemma in &certificate.lemmas {
             match lemma {
                 Lemma::Weight(_) => {}
-                Lemma::Views(views) => parts.push(format!("{} of {}", count(views.rows.len() as u64, "view"), count(views.size as u64, "thread"))),
-                Lemma::Never(patterns) => parts.push(count(patterns.len() as u64, "pattern that is never covered")),
+                Lemma::Views(views) => {
+                    let rows = count(views.rows.len() as u64, "view");
+                    parts.push(format!("{rows} of {}", count(views.size as u64, "thread")));
+                }
+                Lemma::Never(patterns) => parts.push(count(patterns.len() as u64, "pattern")),
             }
-        }
-        let weights = certificate.lemmas.iter().filter(|lemma| matches!(lemma, Lemma::Weight(_))).count();
-        if weights > 0 {
-            parts.insert(0, count(weights as u64, "weight"));
         }
         let because = format!("no step of any number of threads leaves what is known: {}", parts.join(", "));
         Evidence { certificate: certificate.into(), because, kind: "coverability", view_depth: None }
@@ -236,7 +254,8 @@ impl Engine for Coverability {
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let found = self.traces[property].clone().ok_or_else(|| Stop::defect("there is no violation"))?;
-        match Few::new(Arc::clone(&self.net)).fewest(property, found.threads(), EFFORT, budget)? {
+        self.few.go_on(property, found.threads(), EFFORT, budget)?;
+        match self.few.fewest(property, found.threads(), budget)? {
             Fewest::Found(better, bound) => Ok((better, Some(bound))),
             Fewest::NotFewer(bound) => Ok((found.into(), Some(bound))),
             Fewest::Unknown => Ok((found.into(), None)),

@@ -35,6 +35,9 @@ pub struct Few {
     taken: u64,
     /// For each property a state that violates it.
     violated: Vec<Option<u32>>,
+    /// Initial states with too few threads, each with the first place that may get another one.
+    starts: Vec<(usize, Vec<u32>)>,
+    /// Whether it was stopped before all states with so many threads were known.
     stopped: bool,
 }
 
@@ -62,35 +65,72 @@ impl Few {
             threads: 0,
             taken: 0,
             violated,
+            starts: Vec::new(),
             stopped: false,
             net,
         }
     }
 
-    /// Looks for a violation with fewer threads than one that is known has.
-    pub(super) fn fewest(
-        mut self,
-        property: usize,
-        known: u64,
-        effort: u64,
-        budget: &mut Budget,
-    ) -> Result<Fewest, Stop> {
+    /// Goes on for so much work, as long as there are fewer threads than so many and no violation of a property is known.
+    pub(super) fn go_on(&mut self, property: usize, below: u64, effort: u64, budget: &mut Budget) -> Result<(), Stop> {
         let mut own = budget.with_work(effort);
-        while u64::from(self.threads) + 1 < known && self.violated[property].is_none() {
-            let stopped = self.explore(&mut own)?.stopped;
-            if stopped.is_some() && self.violated[property].is_none() {
-                budget.spend(own.work())?;
-                return Ok(Fewest::Unknown);
-            }
+        let mut stopped = false;
+        while !stopped && self.violated[property].is_none() && self.next() < below && !self.is_complete() {
+            stopped = self.raise(&mut own).is_err();
         }
-        budget.spend(own.work())?;
+        budget.spend(own.work())
+    }
+
+    /// A violation with the fewest threads, if that is known: one with so many is known.
+    pub(super) fn fewest(&mut self, property: usize, known: u64, budget: &mut Budget) -> Result<Fewest, Stop> {
         match self.violated[property] {
+            // A violation with more threads than were explored is one with the fewest, since all with fewer were.
             Some(_) => {
                 let (found, bound) = self.trace(property, budget)?;
                 Ok(bound.map_or(Fewest::Unknown, |bound| Fewest::Found(found, bound)))
             }
-            None => Ok(u32::try_from(known).map_or(Fewest::Unknown, |known| Fewest::NotFewer(FACTS.bound(&[known])))),
+            None if self.next() >= known || self.is_complete() => {
+                Ok(u32::try_from(known).map_or(Fewest::Unknown, |known| Fewest::NotFewer(FACTS.bound(&[known]))))
+            }
+            None => Ok(Fewest::Unknown),
         }
+    }
+
+    /// The number of threads that is looked at next, or still.
+    fn next(&self) -> u64 {
+        u64::from(self.threads) + u64::from(!self.stopped)
+    }
+
+    /// Whether there are never more threads.
+    fn is_complete(&self) -> bool {
+        let endless = self.net.counts.iter().any(|count| count.or_more);
+        !self.stopped
+            && self.threads > 0
+            && u64::from(self.threads) >= self.least()
+            && self.later.is_empty()
+            && !endless
+    }
+
+    /// Looks at one thread more, or goes on where it was stopped.
+    fn raise(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        if !std::mem::replace(&mut self.stopped, true) {
+            self.threads += 1;
+            if u64::from(self.threads) >= self.least() {
+                let least = (0..).zip(&self.net.counts).flat_map(|(place, count)| vec![place; count.least as usize]);
+                self.starts.push((0, least.collect()));
+            }
+            for (number, step) in self.later.remove(&(self.threads as usize)).unwrap_or_default() {
+                let row = self.states[number].clone();
+                self.take(number, &row, step as usize);
+            }
+        }
+        self.start(budget)?;
+        while let Some(number) = self.open.pop_front() {
+            self.follow(number, budget)?;
+            budget.progress(self.threads, self.from.len() as u64, self.from.len() as u64);
+        }
+        self.stopped = false;
+        Ok(())
     }
 
     fn least(&self) -> u64 {
@@ -99,20 +139,16 @@ impl Few {
 
     /// Adds the initial states that have so many threads.
     fn start(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let Some(more) = u64::from(self.threads).checked_sub(self.least()) else { return Ok(()) };
-        let open: Vec<u32> = (0..).zip(&self.net.counts).filter(|(_, count)| count.or_more).map(|(place, _)| place).collect();
-        if more > 0 && open.is_empty() {
-            return Ok(());
-        }
-        let least = (0..).zip(&self.net.counts).flat_map(|(place, count)| vec![place; count.least as usize]);
-        let mut ways: Vec<(usize, Vec<u32>)> = vec![(0, least.collect())];
-        while let Some((from, places)) = ways.pop() {
-            budget.spend(1)?;
-            if places.len() as u64 == u64::from(self.threads) {
+        let open = (0..).zip(&self.net.counts).filter(|(_, count)| count.or_more).map(|(place, _)| place);
+        let open: Vec<u32> = open.collect();
+        while let Some((from, places)) = self.starts.pop() {
+            if places.len() == self.threads as usize {
                 self.add(self.net.start, places, None);
-                continue;
+            } else {
+                let more = (from..open.len()).map(|at| (at, places.iter().copied().chain([open[at]]).collect()));
+                self.starts.extend(more);
             }
-            ways.extend((from..open.len()).map(|at| (at, places.iter().copied().chain([open[at]]).collect())));
+            budget.spend(1)?;
         }
         Ok(())
     }
@@ -128,12 +164,14 @@ impl Few {
         self.open.push_back(number);
         let row = &self.states[number];
         for (property, violated) in self.net.properties.iter().zip(&mut self.violated) {
-            let covers = || property.never.iter().any(|pattern| {
-                let enough = |&(place, count): &(u32, u32)| {
-                    row[1..].iter().filter(|own| **own == place).take(count as usize).count() == count as usize
-                };
-                pattern.shared == row[0] && pattern.counts.iter().all(enough)
-            });
+            let covers = || {
+                property.never.iter().any(|pattern| {
+                    let enough = |&(place, count): &(u32, u32)| {
+                        row[1..].iter().filter(|own| **own == place).take(count as usize).count() == count as usize
+                    };
+                    pattern.shared == row[0] && pattern.counts.iter().all(enough)
+                })
+            };
             if violated.is_none() && covers() {
                 *violated = Some(number);
             }
@@ -149,9 +187,9 @@ impl Few {
         }
         // What a step costs grows with the number of threads.
         let each = 1 + row.len() as u64 / 8;
-        budget.spend(1 + steps.len() as u64 / 8 + (self.taken - before) * each)?;
+        let tried = steps.len() as u64 / 8;
         self.steps[row[0] as usize] = steps;
-        Ok(())
+        budget.spend(1 + tried + (self.taken - before) * each)
     }
 
     /// Takes a step, if it is possible, and leaves it for later if it leads to more threads than there may be.
@@ -210,23 +248,11 @@ impl Engine for Few {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        let endless = self.net.counts.iter().any(|count| count.or_more);
-        if self.threads > 0 && u64::from(self.threads) >= self.least() && self.later.is_empty() && !endless {
+        if self.is_complete() {
             return Err(Stop::GaveUp("there are never more threads, and no proof is looked for here".to_owned()));
         }
-        self.threads += 1;
+        let done = self.raise(budget);
         let bound = FACTS.bound(&[self.threads]);
-        let mut done = self.start(budget);
-        for (number, step) in self.later.remove(&(self.threads as usize)).unwrap_or_default() {
-            let row = self.states[number].clone();
-            self.take(number, &row, step as usize);
-        }
-        while done.is_ok() {
-            let Some(number) = self.open.pop_front() else { break };
-            done = self.follow(number, budget);
-            budget.progress(self.threads, self.from.len() as u64, self.from.len() as u64);
-        }
-        self.stopped = done.is_err();
         Ok(Round { stopped: done.err(), ..self.round(bound) })
     }
 
@@ -245,9 +271,10 @@ impl Engine for Few {
         let row = &self.states[at];
         let mut start = State { shared: row[0], counts: vec![0; self.net.counts.len()] };
         row[1..].iter().for_each(|place| start.counts[*place as usize] += 1);
-        let found = trace(&self.net, property, start, steps).ok_or_else(|| Stop::defect("a way does not lead there"))?;
-        let bound = (!self.stopped).then(|| FACTS.bound(&[self.threads]));
-        Ok((found.into(), bound))
+        let found =
+            trace(&self.net, property, start, steps).ok_or_else(|| Stop::defect("a way does not lead there"))?;
+        // All states with fewer threads are known.
+        Ok((found.into(), Some(FACTS.bound(&[self.threads]))))
     }
 
     fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {

@@ -184,7 +184,7 @@ impl Forward {
     fn one_back(&self, net: &Net, number: usize, needs: &mut Bag, steps: &mut Vec<usize>) -> Option<()> {
         let step = self.nodes[number].from?.1;
         steps.push(step);
-        *needs = bag::before(&net.steps[step], needs).into_iter().next()?.counts;
+        *needs = bag::before(&net.steps[step], needs)?.into_iter().next()?.counts;
         Some(())
     }
 }

@@ -47,9 +47,8 @@ impl Views {
         let bits = vec![0; all as usize / 64 + 1];
         let mut views = Self { size, nobody, bits, rows: Vec::new(), followed: 0, steps };
         let counts = (0..).zip(&net.counts);
-        let start = counts.flat_map(|(place, count)| {
-            vec![place; if count.or_more { size } else { size.min(count.least as usize) }]
-        });
+        let start = counts
+            .flat_map(|(place, count)| vec![place; if count.or_more { size } else { size.min(count.least as usize) }]);
         let start: Vec<u32> = start.chain(vec![nobody; size]).collect();
         views.add_all(net.start, &start);
         Some(views)

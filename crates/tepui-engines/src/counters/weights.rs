@@ -70,7 +70,8 @@ impl Weights {
             objective[shared + place] -= f64::from(count.least);
         }
         let solution = maximise(&objective, &self.rows);
-        let found = solution.and_then(|solution| FACTORS.iter().find_map(|factor| rounded(net, &solution, *factor, pattern)));
+        let found =
+            solution.and_then(|solution| FACTORS.iter().find_map(|factor| rounded(net, &solution, *factor, pattern)));
         self.failures = if found.is_some() { 0 } else { self.failures + 1 };
         found.is_some_and(|weight| {
             self.known.insert(0, weight);
@@ -103,7 +104,8 @@ fn sum(net: &Net, weights: &[u64], pattern: &Pattern) -> u128 {
 fn rounded(net: &Net, solution: &[f64], factor: u32, pattern: &Pattern) -> Option<(Vec<u64>, u64)> {
     let weights: Vec<u64> = solution.iter().map(|value| (value.max(0.0) * f64::from(factor)).round() as u64).collect();
     let shared = net.shared.count() as usize;
-    let of = |state: u32, counts: &[(u32, u32)]| sum(net, &weights, &Pattern { shared: state, counts: counts.to_vec() });
+    let of =
+        |state: u32, counts: &[(u32, u32)]| sum(net, &weights, &Pattern { shared: state, counts: counts.to_vec() });
     let holds = net.steps.iter().all(|step| {
         let moves = |&(from, to): &(u32, Option<u32>)| {
             to.is_none_or(|to| weights[shared + to as usize] <= weights[shared + from as usize])

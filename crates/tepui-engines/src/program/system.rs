@@ -501,8 +501,7 @@ impl System for Programs {
 
     fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
         let (_, top, _) = self.split(row, thread);
-        self.may_return(top)
-            || self.expand(thread, row, &mut Vec::new(), &mut News::of_one_question(), &mut |_, _| {})
+        self.may_return(top) || self.expand(thread, row, &mut Vec::new(), &mut News::of_one_question(), &mut |_, _| {})
     }
 
     fn complete(&self, row: &[u32], chosen: &mut Vec<ThreadId>) {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A rule takes as many threads from a variable as its guard asks for or its update subtracts, whichever is more, and puts back
-//! what stays. If the old value of a variable occurs in the update of another one, everybody goes there; if it occurs nowhere,
+//! what stays. A number can be subtracted from a sum if the guard says that one of the summands is large enough. If the old value of a variable occurs in the update of another one, everybody goes there; if it occurs nowhere,
 //! everybody disappears. Values are natural numbers: a rule that would make one negative is not possible. Each line of `target`
 //! is a pattern of its own. Invariants that a file claims are not believed, and left aside.
 
@@ -55,12 +55,18 @@ struct Update {
 impl<'t> Reader<'t> {
     fn model(&mut self, tokens: &mut Tokens<'t>, source: &'t Source) -> Fallible<Net> {
         if source.text.trim().is_empty() {
-            return Err(tokens.error(0..0, "the file is empty", "").hint("it begins with `vars`, then come `rules`, `init`, `target`"));
+            return Err(tokens
+                .error(0..0, "the file is empty", "")
+                .hint("it begins with `vars`, then come `rules`, `init`, `target`"));
         }
         section(tokens, "vars")?;
         while let Some(token) = tokens.peek().filter(|token| token.mark == Mark::Word && token.text != "rules") {
             if self.numbers.insert(token.text, self.names.len() as u32).is_some() {
-                return Err(tokens.error(token.span(), format!("{} is declared twice", quote(token.text)), "here again"));
+                return Err(tokens.error(
+                    token.span(),
+                    format!("{} is declared twice", quote(token.text)),
+                    "here again",
+                ));
             }
             self.names.push(token.text);
             tokens.advance();
@@ -102,14 +108,19 @@ impl<'t> Reader<'t> {
             let (name, number) = self.variable(tokens)?;
             let update = self.update(tokens)?;
             if updates.insert(number, update).is_some() {
-                return Err(tokens.error(name.span(), format!("{} gets two new values", quote(name.text)), "here again"));
+                return Err(tokens.error(
+                    name.span(),
+                    format!("{} gets two new values", quote(name.text)),
+                    "here again",
+                ));
             }
             if !tokens.accept(Mark::Comma) && !tokens.is(Mark::Semicolon) {
                 return Err(tokens.unexpected("`,` or `;`"));
             }
         }
         self.step(&guard, &updates, line).map_err(|message| {
-            let hint = "each old value may go to one variable; what is subtracted is subtracted from the variable itself";
+            let hint =
+                "each old value may go to one variable; what is subtracted is subtracted from the variable itself";
             tokens.error(start..start, message, "this rule").hint(hint)
         })
     }
@@ -179,21 +190,24 @@ impl<'t> Reader<'t> {
         let mut step =
             Step { from: 0, to: 0, taken: Vec::new(), put: Vec::new(), moves: Vec::new(), others: None, line };
         let mut put: HashMap<u32, u32> = HashMap::new();
-        for place in 0..self.names.len() as u32 {
-            let update = updates.get(&place);
-            let (plus, minus) = update.map_or((0, 0), |update| (update.plus, update.minus));
-            if minus > 0 && update.is_some_and(|update| update.from != [place]) {
-                return Err(format!("{} gets the values of others, less a number", name(place)));
+        let mut subtracted: HashMap<u32, u32> = HashMap::new();
+        for (&place, update) in updates {
+            let less = update.minus.saturating_sub(update.plus);
+            if update.minus > 0 {
+                let from = self.subtracted_from(place, update, less, guard);
+                let from = from.ok_or_else(|| format!("{} gets the values of others, less a number", name(place)))?;
+                *subtracted.entry(from).or_default() += less;
             }
-            let least = guard.get(&place).copied().unwrap_or(0);
-            let net_minus = minus.saturating_sub(plus);
-            let taken = least.max(net_minus);
+            *put.entry(place).or_default() += update.plus.saturating_sub(update.minus);
+        }
+        for place in 0..self.names.len() as u32 {
+            let less = subtracted.get(&place).copied().unwrap_or(0);
+            let taken = guard.get(&place).copied().unwrap_or(0).max(less);
             step.taken.extend((taken > 0).then_some((place, taken)));
             // What was asked for and is not subtracted goes where everybody goes.
             if let Some(target) = goes(place) {
-                *put.entry(target).or_default() += taken - net_minus;
+                *put.entry(target).or_default() += taken - less;
             }
-            *put.entry(place).or_default() += plus.saturating_sub(minus);
             if goes(place) != Some(place) {
                 step.moves.push((place, goes(place)));
             }
@@ -201,6 +215,14 @@ impl<'t> Reader<'t> {
         step.put = put.into_iter().filter(|(_, count)| *count > 0).collect();
         step.put.sort_unstable();
         Ok(step)
+    }
+
+    /// The variable of a sum that a number is subtracted from: the one that is updated, if the sum is its old value, or one of which
+    /// the guard says that it is large enough.
+    fn subtracted_from(&self, place: u32, update: &Update, less: u32, guard: &HashMap<u32, u32>) -> Option<u32> {
+        let enough = |from: &&u32| guard.get(from).is_some_and(|least| *least >= less);
+        let alone = Some(place).filter(|_| update.from == [place]);
+        alone.or_else(|| update.from.iter().find(enough).copied())
     }
 
     fn start(&self, tokens: &mut Tokens<'t>) -> Fallible<Vec<Count>> {

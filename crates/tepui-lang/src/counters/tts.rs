@@ -104,6 +104,8 @@ fn below(tokens: &mut Tokens<'_>, count: u32, what: &str) -> Fallible<u32> {
     let number = tokens.number(what)?;
     match number < count {
         true => Ok(number),
-        false => Err(tokens.error(place, format!("there is no such state: {what} is a number below {count}"), "too large")),
+        false => {
+            Err(tokens.error(place, format!("there is no such state: {what} is a number below {count}"), "too large"))
+        }
     }
 }

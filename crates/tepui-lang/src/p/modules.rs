@@ -140,7 +140,17 @@ impl Tests<'_, '_> {
         let bounds = project.events.iter().map(|event| event.bound.map(bound));
         let events = [None, None].into_iter().chain(bounds).collect();
         let Compiled { kinds, functions, told, assumes, .. } = compiled;
-        let program = Program { rules, events, kinds, functions, main, specs, claims: Vec::new(), forgets: BTreeSet::new(), told };
+        let program = Program {
+            rules,
+            events,
+            kinds,
+            functions,
+            main,
+            specs,
+            claims: Vec::new(),
+            forgets: BTreeSet::new(),
+            told,
+        };
         TestCase { name, program, assumes }
     }
 

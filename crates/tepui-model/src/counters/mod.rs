@@ -150,7 +150,8 @@ impl Net {
 
     /// The fingerprint of what can happen; what must not happen is not part of it.
     pub fn digest(&self) -> Digest {
-        let step = |step: &Step| format!("{:?}", (step.from, step.to, &step.taken, &step.put, &step.moves, &step.others));
+        let step =
+            |step: &Step| format!("{:?}", (step.from, step.to, &step.taken, &step.put, &step.moves, &step.others));
         let steps: Vec<_> = self.steps.iter().map(step).collect();
         let sizes = (self.shared.count(), self.places.count());
         Digest::of(format!("counters {sizes:?} {} {:?} {steps:?}", self.start, self.counts).as_bytes())

@@ -32,9 +32,6 @@ pub use tepui_engines::counters::coverability::FACTS as COVERABILITY;
 pub use tepui_engines::counters::few::FACTS as THREADS;
 pub use tepui_lang::counters::AtStart as ThreadsAtStart;
 
-/// How much work is done before few threads are looked at alone.
-const HEAD_START: u64 = 1_000_000;
-
 pub(crate) static ENTRY: Entry = Entry {
     what: "a system of any number of threads",
     plural: "systems of any number of threads",
@@ -56,7 +53,7 @@ pub(crate) static ENTRY: Entry = Entry {
             read: read_threads,
         },
     ],
-    engines: &[&SIDE_BY_SIDE, &DECIDING, &RAISING],
+    engines: &[&BY_DEFAULT, &DECIDING, &RAISING],
     bounded: &THREADS,
     flags: &["--target", "--threads-at-start"],
     instead: &[("--init", "the start stands in the model; --threads-at-start is for .tts files")],
@@ -66,13 +63,8 @@ pub(crate) static ENTRY: Entry = Entry {
     checks_proofs: true,
 };
 
-static SIDE_BY_SIDE: EngineInfo = EngineInfo {
-    facts: &AUTO,
-    summary: super::pushdown::WITH_SYMBOLIC.summary,
-    condition: None,
-    paper: OURS,
-    flags: &[],
-};
+static BY_DEFAULT: EngineInfo =
+    EngineInfo { facts: &AUTO, summary: "coverability", condition: None, paper: OURS, flags: &[] };
 
 static DECIDING: EngineInfo = EngineInfo {
     facts: &COVERABILITY,
@@ -120,15 +112,9 @@ impl From<Net> for Problem {
 fn members(net: &Arc<Net>, options: &Options, query: &Query) -> Vec<Member> {
     let only = |engine: &'static Facts| *options.engine == *engine;
     let limit = || query.bound_limit.clone();
-    if only(&COVERABILITY) {
-        vec![Member::new(Coverability::new(Arc::clone(net))).within(limit())]
-    } else if only(&THREADS) {
-        vec![Member::new(Few::new(Arc::clone(net))).within(limit())]
-    } else {
-        vec![
-            Member::new(Coverability::new(Arc::clone(net))),
-            Member::after(HEAD_START, Few::new(Arc::clone(net))).within(limit()),
-        ]
+    match only(&THREADS) {
+        true => vec![Member::new(Few::new(Arc::clone(net))).within(limit())],
+        false => vec![Member::new(Coverability::new(Arc::clone(net))).within(limit())],
     }
 }
 
@@ -186,8 +172,8 @@ impl Kind for Crowd {
     fn replay(&self, trace: &Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {
         let Trace::Counters(trace) = trace else { return Err(of_another_kind(&ENTRY, "trace")) };
         let replayed = tepui_check::counters::replay(&self.net, trace)?;
-        let contexts = story(&self.net, trace).contexts();
-        Ok(Replayed { property: replayed.property, steps: replayed.steps, contexts, confirmed_by: None })
+        let (property, steps, contexts) = (replayed.property, replayed.steps, replayed.contexts);
+        Ok(Replayed { property, steps, contexts, confirmed_by: None })
     }
 
     fn tell(&self, trace: &Trace, _: Detail) -> Story {
@@ -228,8 +214,6 @@ fn story(net: &Net, trace: &Steps) -> Story {
     } else {
         actors.names.push("threads".to_owned());
     }
-    let together = trace.steps.iter().any(|step| net.steps[step.number as usize].taken.iter().any(|taken| *taken != (taken.0, 1)))
-        || trace.steps.iter().any(|step| net.steps[step.number as usize].taken.len() != 1);
     let steps = trace.steps.iter().map(|step| {
         let own = &net.steps[step.number as usize];
         let movers = if few { actors.step(own) } else { vec![0] };
@@ -246,8 +230,7 @@ fn story(net: &Net, trace: &Steps) -> Story {
     });
     let steps = steps.collect();
     let start = Situation::State(state_text(net, &trace.start));
-    let unit = if together || !few { Unit::Steps } else { Unit::Contexts };
-    Story { actors: actors.names, text: "rule", unit, start, steps, end: Vec::new() }.with_contexts()
+    Story { actors: actors.names, text: "rule", unit: Unit::Steps, start, steps, end: Vec::new() }
 }
 
 /// Who is where.
@@ -277,9 +260,8 @@ impl Actors {
         for &(place, number) in &step.taken {
             taken.extend((0..number).filter_map(|_| self.at[place as usize].pop_front()));
         }
-        let moved: Vec<_> = (step.moves.iter())
-            .map(|&(from, to)| (std::mem::take(&mut self.at[from as usize]), to))
-            .collect();
+        let moved: Vec<_> =
+            (step.moves.iter()).map(|&(from, to)| (std::mem::take(&mut self.at[from as usize]), to)).collect();
         for (threads, to) in moved.into_iter().filter_map(|(threads, to)| Some((threads, to?))) {
             self.at[to as usize].extend(threads);
         }
@@ -335,12 +317,19 @@ fn summary(net: &Net) -> Summary {
     let facts = vec![
         ("shared states", grouped(u64::from(net.shared.count()))),
         ("places", grouped(u64::from(net.places.count()))),
-        ("steps", format!("{}, {} of them move everybody in a place", grouped(net.steps.len() as u64), grouped(moving))),
+        (
+            "steps",
+            format!("{}, {} of them move everybody in a place", grouped(net.steps.len() as u64), grouped(moving)),
+        ),
         ("start", starts.iter().map(start).collect::<Vec<_>>().join(", ")),
         ("digest", net.digest().to_string()),
     ];
     let patterns = |property: &tepui_model::counters::Property| {
-        property.never.iter().map(|pattern| format!("{} never covers {}", property.name, state_text(net, pattern))).collect::<Vec<_>>()
+        property
+            .never
+            .iter()
+            .map(|pattern| format!("{} never covers {}", property.name, state_text(net, pattern)))
+            .collect::<Vec<_>>()
     };
     let mut lines: Vec<_> = net.properties.iter().flat_map(patterns).collect();
     if lines.is_empty() {

@@ -20,8 +20,8 @@ use tepui_lang::diagnostic::Diagnostic;
 use tepui_lang::p::{self, Parsed, TestCase, claims};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
-use tepui_model::queue::{Program, ToldKind};
 use tepui_model::queue::evaluate::Error as Wrong;
+use tepui_model::queue::{Program, ToldKind};
 
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Parts, Printed, Read, Replayed, Stopping,
