@@ -42,19 +42,7 @@ pub enum Accepted {
         assumed: Vec<String>,
     },
     /// The proof is a list of lemmas about any number of threads.
-    Lemmas {
-        /// The properties that hold in every reachable state.
-        properties: Vec<String>,
-        /// How many lemmas there are.
-        lemmas: usize,
-    },
+    Lemmas(counters::Accepted),
     /// The proof is about languages of actions.
-    Languages {
-        /// The properties that hold in every reachable state.
-        properties: Vec<String>,
-        /// How many automata there are.
-        automata: usize,
-        /// How many states they have together.
-        states: usize,
-    },
+    Languages(rendezvous::Compared),
 }

@@ -13,6 +13,7 @@ const PROGRAMS: &str = "Boolean programs";
 const SEARCH: &str = "Search";
 const MEETING: &str = "Threads that meet in actions";
 const MACHINES: &str = "P programs";
+const CROWDS: &str = "Any number of threads";
 const LIMITS: &str = "Limits";
 const OUTPUT: &str = "Output";
 
@@ -117,7 +118,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_enum)]
     pub(crate) dialect: Option<DialectName>,
     /// How many threads a .tts system has at the start; by default any number
-    #[arg(long, value_enum, value_name = "NUMBER")]
+    #[arg(long, value_enum, value_name = "NUMBER", help_heading = CROWDS)]
     pub(crate) threads_at_start: Option<AtStartName>,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,

@@ -87,24 +87,24 @@ fn proves(accepted: &Accepted) -> String {
             let assumed: String = assumed.iter().map(|assumed| format!("\n  note  {assumed}")).collect();
             format!("{} ({rows}, for queues of any length){assumed}", claim(properties).unwrap_or_else(others))
         }
-        Accepted::Lemmas { properties, lemmas } => {
+        Accepted::Lemmas(accepted) => {
             let nothing = || "nothing is claimed".to_owned();
-            let lemmas = match lemmas {
+            let lemmas = match accepted.lemmas {
                 1 => "1 lemma".to_owned(),
-                many => format!("{} lemmas", grouped(*many as u64)),
+                many => format!("{} lemmas", grouped(many as u64)),
             };
-            format!("{} ({lemmas}, for any number of threads)", claim(properties).unwrap_or_else(nothing))
+            format!("{} ({lemmas}, for any number of threads)", claim(&accepted.properties).unwrap_or_else(nothing))
         }
-        Accepted::Languages { properties, automata, states } => {
+        Accepted::Languages(compared) => {
             let nothing = || "nothing is claimed".to_owned();
-            let automata = match automata {
+            let automata = match compared.automata {
                 1 => "1 automaton".to_owned(),
-                many => format!("{} automata", grouped(*many as u64)),
+                many => format!("{} automata", grouped(many as u64)),
             };
             format!(
                 "{} ({automata} with {})",
-                claim(properties).unwrap_or_else(nothing),
-                count(*states as u64, "state")
+                claim(&compared.properties).unwrap_or_else(nothing),
+                count(compared.states as u64, "state")
             )
         }
     }

@@ -15,6 +15,17 @@ use tepui_cert::rendezvous::{Automaton, Certificate, Claim, Languages};
 use tepui_model::rendezvous::{LocalSet, Model, Property};
 
 use crate::{Accepted, Rejected};
+
+/// What languages that have no word in common prove.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// The properties that hold in every reachable state.
+    pub properties: Vec<String>,
+    /// How many automata there are.
+    pub automata: usize,
+    /// How many states they have together.
+    pub states: usize,
+}
 pub use replay::replay;
 
 /// After how many steps the caller is asked whether to stop.
@@ -74,7 +85,7 @@ fn check_languages(model: &Model, certificate: &Languages, stop: &dyn Fn() -> bo
         }
     }
     let properties = model.properties().iter().map(|property| property.name.clone()).collect();
-    Ok(Accepted::Languages { properties, automata, states })
+    Ok(Accepted::Languages(Compared { properties, automata, states }))
 }
 
 fn refused(place: String, why: Why) -> Rejected {

@@ -165,8 +165,7 @@ impl Kind for Crowd {
         };
         let properties: Vec<_> = self.asked().into_iter().filter(|name| meant(name)).collect();
         let proved = tepui_check::counters::check(&self.net, &properties, certificate, stop)?;
-        let accepted = Accepted::Lemmas { properties: proved.properties, lemmas: proved.lemmas };
-        Ok(Checked { accepted, unreached: Vec::new() })
+        Ok(Checked { accepted: Accepted::Lemmas(proved), unreached: Vec::new() })
     }
 
     fn replay(&self, trace: &Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {
