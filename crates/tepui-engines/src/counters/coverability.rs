@@ -1,8 +1,9 @@
 //! Decides whether what is forbidden can be covered, with any number of threads.
 //!
-//! In each round more threads are in view, and more is tried: few threads, forwards with places that hold any number, weights that exclude
-//! what is forbidden, views of k threads from above, and backwards from what is forbidden, leaving out what weights and views
-//! exclude. The last of them ends always, so every question is answered if there is time enough.
+//! In each round more threads are in view, and more is tried: few threads, forwards with places that hold any number, weights
+//! that exclude what is forbidden, views of k threads from above, and backwards from what is forbidden, leaving out what weights
+//! and views exclude. The last of them always ends, so every question is answered if there is time enough. All others are
+//! cut off where they become expensive.
 
 use std::sync::Arc;
 
@@ -25,6 +26,12 @@ pub static FACTS: Facts =
 
 /// How many states forwards and patterns backwards there are in the first round.
 const FIRST: usize = 300;
+
+/// The most states forwards: each new one is held against all others.
+const MOST_FORWARD: usize = 20_000;
+
+/// The most work that is spent on views of one size. If that is not enough, no larger ones are looked at.
+const MOST_FOR_VIEWS: u64 = 5_000_000;
 
 /// How much work may be spent on a violation with fewer threads.
 const EFFORT: u64 = 1_000_000;
@@ -49,8 +56,10 @@ pub struct Coverability {
     /// For each property a way to a violation, and whether it is excluded.
     traces: Vec<Option<tepui_cert::counters::Trace>>,
     excluded: Vec<bool>,
-    /// For each property what is never covered, and whether the views are needed for that.
+    /// For each property what is never covered.
     patterns: Vec<Vec<Pattern>>,
+    /// Whether the views are needed for a proof.
+    needs_views: bool,
     steps: u64,
 }
 
@@ -69,6 +78,7 @@ impl Coverability {
             traces: vec![None; properties],
             excluded: vec![false; properties],
             patterns: vec![Vec::new(); properties],
+            needs_views: false,
             steps: 0,
             net,
         }
@@ -82,13 +92,9 @@ impl Coverability {
     fn exclude(&mut self) {
         for own in self.undecided() {
             let net = Arc::clone(&self.net);
-            let excluded = |pattern: &Pattern, weights: &mut Weights| {
-                self.views.as_ref().is_some_and(|views| !views.admit(pattern.shared, &pattern.counts))
-                    || weights.exclude(&net, pattern)
-                    || weights.find(&net, pattern)
-            };
-            let weights = &mut self.weights;
-            self.excluded[own] = net.properties[own].never.iter().all(|pattern| excluded(pattern, weights));
+            let mut above = Above { net: &net, views: self.views.as_ref(), weights: &mut self.weights, used: false };
+            self.excluded[own] = net.properties[own].never.iter().all(|pattern| above.excludes(pattern));
+            self.needs_views |= self.excluded[own] && above.used;
         }
     }
 
@@ -126,35 +132,36 @@ impl Coverability {
             self.enough = true;
             return Ok(());
         };
-        views.close(&self.net, budget)?;
-        self.views = Some(views);
+        let mut own = budget.with_work(MOST_FOR_VIEWS);
+        let closed = views.close(&self.net, &mut own);
+        budget.spend(own.work())?;
+        match closed {
+            Ok(()) => self.views = Some(views),
+            Err(_) => self.enough = true,
+        }
         Ok(())
     }
 
     fn backwards(&mut self, own: usize, most: usize, budget: &mut Budget) -> Result<(), Stop> {
         let net = Arc::clone(&self.net);
-        let (views, weights) = (&self.views, &mut self.weights);
-        let mut excluded = |pattern: &Pattern| {
-            views.as_ref().is_some_and(|views| !views.admit(pattern.shared, &pattern.counts))
-                || weights.exclude(&net, pattern)
-                || weights.find(&net, pattern)
-        };
+        let mut above = Above { net: &net, views: self.views.as_ref(), weights: &mut self.weights, used: false };
         let mut search = Backward::new(&net);
         let mut covered = None;
         for pattern in &net.properties[own].never {
-            if !excluded(pattern) {
+            if !above.excludes(pattern) {
                 covered = covered.or(search.forbid(&net, pattern));
             }
         }
         let mut done = false;
         if covered.is_none() {
-            (covered, done) = search.run(&net, most, &mut excluded, budget)?;
+            (covered, done) = search.run(&net, most, &mut |pattern| above.excludes(pattern), budget)?;
         }
         if let Some(found) = covered {
             let (start, steps) = search.way(&net, found);
             self.traces[own] = trace(&net, own, start, steps);
         } else if done {
             self.excluded[own] = true;
+            self.needs_views |= above.used;
             self.patterns[own] = search.patterns();
         }
         self.backward[own] = Some(search);
@@ -165,7 +172,7 @@ impl Coverability {
         // States forwards are held against each other, so that there should not be too many of them.
         let [few, most] = [4_usize, 10].map(|factor| FIRST.saturating_mul(factor.saturating_pow(self.round - 1)));
         self.few_threads(most, budget)?;
-        self.forwards(few, budget)?;
+        self.forwards(few.min(MOST_FORWARD), budget)?;
         if self.undecided().is_empty() {
             return Ok(());
         }
@@ -184,7 +191,8 @@ impl Coverability {
     fn certificate(&self, properties: &[usize]) -> Certificate {
         let net = &self.net;
         let mut lemmas: Vec<Lemma> = self.weights.lemmas(net).into_iter().map(Lemma::Weight).collect();
-        lemmas.extend(self.views.as_ref().map(|views| Lemma::Views(views.lemma())));
+        let views = self.views.as_ref().filter(|_| self.needs_views);
+        lemmas.extend(views.map(|views| Lemma::Views(views.lemma())));
         let patterns = properties.iter().map(|own| &self.patterns[*own]).filter(|patterns| !patterns.is_empty());
         lemmas.extend(patterns.map(|patterns| Lemma::Never(patterns.clone())));
         let claims = properties.iter().map(|own| net.properties[*own].clone()).collect();
@@ -207,6 +215,26 @@ impl Coverability {
         }
         let because = format!("no step of any number of threads leaves what is known: {}", parts.join(", "));
         Evidence { certificate: certificate.into(), because, kind: "coverability", view_depth: None }
+    }
+}
+
+/// What is known from above.
+struct Above<'a> {
+    net: &'a Net,
+    views: Option<&'a Views>,
+    weights: &'a mut Weights,
+    /// Whether the views were needed.
+    used: bool,
+}
+
+impl Above<'_> {
+    fn excludes(&mut self, pattern: &Pattern) -> bool {
+        if self.weights.exclude(self.net, pattern) {
+            return true;
+        }
+        let unseen = self.views.is_some_and(|views| !views.admit(pattern.shared, &pattern.counts));
+        self.used |= unseen;
+        unseen || self.weights.find(self.net, pattern)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Any number of threads in finitely many places: can what is forbidden be covered?
 //!
-//! [`coverability`] decides it: from above with [`weights`] and [`views`] of a few threads, backwards from what is forbidden
-//! relative to both ([`backward`]), and forwards with places that hold any number ([`forward`]). [`few`] looks for violations
+//! [`coverability`] decides it: from above with `weights` and [`views`] of a few threads, backwards from what is forbidden
+//! relative to both (`backward`), and forwards with places that hold any number (`forward`). [`few`] looks for violations
 //! with few threads, one after the other.
 
 mod backward;

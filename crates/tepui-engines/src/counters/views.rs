@@ -12,7 +12,7 @@ use tepui_model::counters::Net;
 use super::steps_by_shared;
 
 /// The most bits that views are kept in.
-const MOST_BITS: u64 = 1 << 31;
+const MOST_BITS: u64 = 1 << 30;
 
 /// A set of views that no step leaves, once it is [closed](Self::close).
 pub struct Views {
