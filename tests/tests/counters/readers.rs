@@ -3,9 +3,12 @@
 use fastrand::Rng;
 use tepui_cert::counters::{Certificate, Trace};
 use tepui_cert::sealed;
-use tepui_lang::counters::{AtStart, read_spec, read_tts};
+use tepui_lang::counters::{AtStart, print_spec, read_spec, read_tts};
 use tepui_lang::source::Source;
 use tepui_model::counters::{Net, State};
+use tepui_model::pushdown::Names;
+
+use crate::random::{Shape, net};
 
 fn spec(text: &str) -> Result<Net, String> {
     let read = read_spec(&Source::new("x.spec", text.as_bytes()), None);
@@ -152,4 +155,24 @@ fn damaged_texts_do_no_harm() {
         }
     }
     assert!(read > 500 && mended > 500, "{read} {mended}");
+}
+
+#[test]
+fn what_is_printed_is_read_again() {
+    let mut printed = 0;
+    for seed in 0..2_000 {
+        let mut rng = Rng::with_seed(seed);
+        let shape = Shape { transfers: seed % 2 == 0, guards: false, meetings: true };
+        let mut net = net(&mut rng, shape);
+        net.shared = Names::Numbers(1);
+        net.steps.iter_mut().for_each(|step| (step.from, step.to) = (0, 0));
+        // To stay where one is is no move.
+        net.steps.iter_mut().for_each(|step| step.moves.retain(|(from, to)| *to != Some(*from)));
+        net.properties[0].never.iter_mut().for_each(|pattern| pattern.shared = 0);
+        let Ok(text) = print_spec(&net) else { continue };
+        let again = spec(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        assert_eq!((again.digest(), &again.properties), (net.digest(), &net.properties), "seed {seed}\n{text}");
+        printed += 1;
+    }
+    assert!(printed > 1_500, "{printed}");
 }

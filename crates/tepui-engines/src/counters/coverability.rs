@@ -22,7 +22,7 @@ use super::weights::Weights;
 
 /// What is true of it on every model.
 pub static FACTS: Facts =
-    Facts { explored: "with {} in view", ..Facts::unbounded("coverability", &["threads in view"]) };
+    Facts { explored: "with {} in view", restarts: true, ..Facts::unbounded("coverability", &["threads in view"]) };
 
 /// How many states forwards and patterns backwards there are in the first round.
 const FIRST: usize = 300;

@@ -1,6 +1,7 @@
 //! Systems of any number of threads: the text forms of two families of tools.
 
 mod lexer;
+mod print;
 mod spec;
 mod tts;
 
@@ -8,6 +9,7 @@ use tepui_model::counters::Net;
 
 use crate::diagnostic::Diagnostic;
 
+pub use print::print_spec;
 pub use spec::read_spec;
 pub use tts::{AtStart, read_tts};
 

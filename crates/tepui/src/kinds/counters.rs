@@ -14,7 +14,7 @@ use tepui_core::text::{count, grouped};
 use tepui_core::{Budget, Facts, Member, Outcome, Portfolio, Query, Story};
 use tepui_engines::counters::coverability::Coverability;
 use tepui_engines::counters::few::Few;
-use tepui_lang::counters::{AtStart, Parsed, read_spec, read_tts};
+use tepui_lang::counters::{AtStart, Parsed, print_spec, read_spec, read_tts};
 use tepui_lang::diagnostic::Diagnostic;
 use tepui_model::Digest;
 use tepui_model::counters::{Bag, Net, Pattern, Step};
@@ -57,7 +57,7 @@ pub(crate) static ENTRY: Entry = Entry {
     bounded: &THREADS,
     flags: &["--target", "--threads-at-start"],
     instead: &[("--init", "the start stands in the model; --threads-at-start is for .tts files")],
-    forms: &[],
+    forms: &[("net", "A .spec net")],
     ask: "give --target, or write what must not be covered beside the model",
     same_options: Some("give the options that it was made with: --target, --threads-at-start"),
     checks_proofs: true,
@@ -197,7 +197,11 @@ impl Kind for Crowd {
     }
 
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {
-        Err(Error::Misuse(format!("there is no form {form} of {}", ENTRY.what)))
+        if form != "net" {
+            return Err(Error::Misuse(format!("there is no form {form} of {}", ENTRY.what)));
+        }
+        let text = print_spec(&self.net).map_err(Error::Unsupported)?;
+        Ok(vec![Printed { extension: "spec", text }])
     }
 }
 
