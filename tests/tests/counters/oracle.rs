@@ -8,7 +8,8 @@ use fastrand::Rng;
 use tepui::{COVERABILITY, Options, Problem, THREADS};
 use tepui_core::{Budget, Verdict};
 use tepui_engines::counters::views::Views;
-use tepui_model::counters::{Count, Net, State, Step};
+use tepui_model::counters::{Bag, Count, Net, Pattern, Property, State, Step};
+use tepui_model::pushdown::Names;
 
 use crate::random::{Shape, net};
 
@@ -190,6 +191,33 @@ fn the_fewest_threads_are_the_fewest() {
         found += usize::from(fewest.is_some());
     }
     assert!(found > 50, "{found}");
+}
+
+/// Each property has a number of its own, also where the search went on for another one.
+#[test]
+fn each_property_has_its_own_fewest_threads() {
+    let step = |taken: Bag, put: Bag| Step { from: 0, to: 0, taken, put, moves: Vec::new(), others: None, line: 1 };
+    let property = |name: &str, count: u32| Property {
+        name: name.to_owned(),
+        never: vec![Pattern { shared: 0, counts: vec![(1, count)] }],
+    };
+    let net = Net {
+        shared: Names::Numbers(1),
+        places: Names::Numbers(2),
+        start: 0,
+        counts: vec![Count { least: 1, or_more: true }, Count::default()],
+        steps: vec![step(vec![(0, 1)], vec![(1, 1)])],
+        properties: vec![property("two", 2), property("five", 5), property("three", 3)],
+    };
+    for engine in [&tepui::AUTO, &COVERABILITY, &THREADS] {
+        let options = Options { engine, ..Options::default() };
+        let outcome = tepui::verify(&Problem::from(net.clone()), &options, &Budget::unlimited()).unwrap().outcome;
+        let bounds = outcome.properties.iter().map(|property| match &property.verdict {
+            Verdict::Unsafe(refuted) => refuted.bound().map(|bound| bound.first()),
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        });
+        assert_eq!(bounds.collect::<Vec<_>>(), [Some(2), Some(5), Some(3)], "{}", engine.name);
+    }
 }
 
 /// A view: the shared state, and the places of some threads in ascending order; nobody is the number after the last place.

@@ -51,8 +51,8 @@ pub struct Coverability {
     views: Option<Views>,
     /// Whether larger ones would be too many.
     enough: bool,
-    /// For each property the search backwards, unless it is decided.
-    backward: Vec<Option<Backward>>,
+    /// How many patterns the last search backwards had.
+    backward: usize,
     /// For each property a way to a violation, and whether it is excluded.
     traces: Vec<Option<tepui_cert::counters::Trace>>,
     excluded: Vec<bool>,
@@ -74,7 +74,7 @@ impl Coverability {
             weights: Weights::new(&net),
             views: None,
             enough: false,
-            backward: (0..properties).map(|_| None).collect(),
+            backward: 0,
             traces: vec![None; properties],
             excluded: vec![false; properties],
             patterns: vec![Vec::new(); properties],
@@ -164,7 +164,7 @@ impl Coverability {
             self.needs_views |= above.used;
             self.patterns[own] = search.patterns();
         }
-        self.backward[own] = Some(search);
+        self.backward = search.len();
         Ok(())
     }
 
@@ -252,12 +252,11 @@ impl Engine for Coverability {
         let before = budget.work();
         let stopped = self.one_round(budget).err();
         self.steps += budget.work() - before;
-        let patterns: usize = self.backward.iter().flatten().map(Backward::len).sum();
         let views = self.views.as_ref().map_or(0, Views::len) as u64;
         let open = self.undecided();
         let violated: Vec<_> = (0..self.traces.len()).filter(|own| self.traces[*own].is_some()).collect();
         Ok(Round {
-            states: self.forward.iter().map(Forward::len).sum::<usize>() as u64 + patterns as u64,
+            states: self.forward.iter().map(Forward::len).sum::<usize>() as u64 + self.backward as u64,
             views,
             steps: self.steps,
             test_due: open.is_empty() && violated.is_empty(),

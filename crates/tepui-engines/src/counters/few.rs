@@ -33,8 +33,8 @@ pub struct Few {
     later: BTreeMap<usize, Vec<(u32, u32)>>,
     threads: u32,
     taken: u64,
-    /// For each property a state that violates it.
-    violated: Vec<Option<u32>>,
+    /// For each property a state that violates it, and the number of threads with which it was found.
+    violated: Vec<Option<(u32, u32)>>,
     /// Initial states with too few threads, each with the first place that may get another one.
     starts: Vec<(usize, Vec<u32>)>,
     /// Whether it was stopped before all states with so many threads were known.
@@ -173,7 +173,7 @@ impl Few {
                 })
             };
             if violated.is_none() && covers() {
-                *violated = Some(number);
+                *violated = Some((number, self.threads));
             }
         }
     }
@@ -261,7 +261,8 @@ impl Engine for Few {
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
-        let Some(mut at) = self.violated[property] else { return Err(Stop::defect("there is no violation")) };
+        let found = self.violated[property];
+        let (mut at, threads) = found.ok_or_else(|| Stop::defect("there is no violation"))?;
         let mut steps = Vec::new();
         while let Some((before, step)) = self.from[at as usize] {
             steps.push(step as usize);
@@ -273,8 +274,8 @@ impl Engine for Few {
         row[1..].iter().for_each(|place| start.counts[*place as usize] += 1);
         let found =
             trace(&self.net, property, start, steps).ok_or_else(|| Stop::defect("a way does not lead there"))?;
-        // All states with fewer threads are known.
-        Ok((found.into(), Some(FACTS.bound(&[self.threads]))))
+        // All states with fewer threads were known then.
+        Ok((found.into(), Some(FACTS.bound(&[threads]))))
     }
 
     fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {

@@ -45,9 +45,15 @@ fn trace(net: &Net, property: usize, start: State, steps: impl IntoIterator<Item
 /// The longest way in which each two states are compared.
 const COMPARED: usize = 2_000;
 
+/// The most numbers of threads that are kept for the states of a way.
+const MOST_KEPT: usize = 1 << 24;
+
 /// A way without circles: where a later state has no more of anything than an earlier one, what follows can be done from there
 /// as well, unless a step asks where all others are.
 fn shortened(net: &Net, start: &State, mut steps: Vec<usize>) -> Option<Vec<usize>> {
+    if steps.len().saturating_mul(start.counts.len()) > MOST_KEPT {
+        return Some(steps);
+    }
     let states = |steps: &[usize]| {
         let mut states = vec![start.clone()];
         for step in steps {

@@ -6,8 +6,8 @@
 
 /// What counts as 0.
 const EPSILON: f64 = 1e-9;
-/// The most exchanges.
-const MOST_PIVOTS: usize = 5_000;
+/// The most numbers that are computed, some tenths of a second: nobody is asked on the way whether to stop.
+const MOST_NUMBERS: usize = 200_000_000;
 
 /// The best `y`, if one is found for which `c . y` is more than 0. The rows list their entries that are not 0.
 pub(super) fn maximise(objective: &[f64], rows: &[Vec<(usize, f64)>]) -> Option<Vec<f64>> {
@@ -29,7 +29,7 @@ pub(super) fn maximise(objective: &[f64], rows: &[Vec<(usize, f64)>]) -> Option<
     // Which variable a row or a column stands for; those from `columns` on are slack.
     let mut basis: Vec<usize> = (columns..columns + height).collect();
     let mut free: Vec<usize> = (0..columns).collect();
-    for _ in 0..MOST_PIVOTS {
+    for _ in 0..MOST_NUMBERS / table.len() {
         let last = &table[height * width..height * width + columns];
         let (enter, least) = last.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1))?;
         if *least > -EPSILON {
