@@ -52,7 +52,11 @@ pub(crate) struct Checked<'a, 's, S> {
 
 /// Checks that the rows contain every reachable state.
 pub(crate) fn check<'a, 's, S: System>(system: &'s S, regular: &'a Regular) -> Result<Checked<'a, 's, S>, Rejected> {
-    let wrong = |reason: String| Rejected::new("regular sets", reason);
+    // A system that was told to stop may have left results out: then nothing is known.
+    let wrong = |reason: String| match system.stop() {
+        true => Rejected::stopped("regular sets"),
+        false => Rejected::new("regular sets", reason),
+    };
     let checked = Checked::well_formed(system, regular).map_err(wrong)?;
     checked.holds_initially().map_err(wrong)?;
     match checked.is_closed().map_err(wrong)? {

@@ -138,6 +138,7 @@ fn certificate(program: &Program, claimed: &[Property], followed: &Followed, dep
         frames,
         lemmas: vec![lemma],
         regular: None,
+        crowd: None,
     }
 }
 

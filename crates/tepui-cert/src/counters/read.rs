@@ -23,27 +23,33 @@ impl Certificate {
             certificate.claims.push(Property { name, never: read_patterns(&mut lines)? });
         }
         while let Some(head) = lines.accept("lemma") {
-            certificate.lemmas.push(read_lemma(&mut lines, head)?);
+            certificate.lemmas.push(Lemma::read(&mut lines, head)?);
         }
         lines.end().map(|()| certificate)
     }
 }
 
-fn read_lemma(lines: &mut Lines<'_>, head: &str) -> Result<Lemma, Unreadable> {
-    match *head.split_whitespace().collect::<Vec<_>>().as_slice() {
-        ["never"] => Ok(Lemma::Never(read_patterns(lines)?)),
-        ["weight", bound] => {
-            let bound = lines.number(bound)?;
-            let text = lines.expect("weigh")?;
-            let (shared, places) = parts(lines, text)?;
-            Ok(Lemma::Weight(Weight { bound, shared: read_times(lines, shared)?, places: read_times(lines, places)? }))
+impl Lemma {
+    pub(crate) fn read(lines: &mut Lines<'_>, head: &str) -> Result<Self, Unreadable> {
+        match *head.split_whitespace().collect::<Vec<_>>().as_slice() {
+            ["never"] => Ok(Self::Never(read_patterns(lines)?)),
+            ["weight", bound] => {
+                let bound = lines.number(bound)?;
+                let text = lines.expect("weigh")?;
+                let (shared, places) = parts(lines, text)?;
+                Ok(Self::Weight(Weight {
+                    bound,
+                    shared: read_times(lines, shared)?,
+                    places: read_times(lines, places)?,
+                }))
+            }
+            ["views", size] => {
+                let size = lines.number::<u8>(size)?.into();
+                let groups = read_list(lines, "rows", |lines, line| read_rows(lines, line, size))?;
+                Ok(Self::Views(Views { size, rows: groups.into_iter().flatten().collect() }))
+            }
+            _ => Err(lines.error("a lemma is `never`, `weight B` or `views K`")),
         }
-        ["views", size] => {
-            let size = lines.number::<u8>(size)?.into();
-            let groups = read_list(lines, "rows", |lines, line| read_rows(lines, line, size))?;
-            Ok(Lemma::Views(Views { size, rows: groups.into_iter().flatten().collect() }))
-        }
-        _ => Err(lines.error("a lemma is `never`, `weight B` or `views K`")),
     }
 }
 

@@ -15,17 +15,21 @@ impl Certificate {
             let _ = writeln!(out, "property {}", property.name);
             write_patterns(&mut out, &property.never);
         }
-        for lemma in &self.lemmas {
-            match lemma {
-                Lemma::Weight(weight) => write_weight(&mut out, weight),
-                Lemma::Views(views) => write_views(&mut out, views),
-                Lemma::Never(patterns) => {
-                    out.push_str("lemma never\n");
-                    write_patterns(&mut out, patterns);
-                }
+        self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
+        sealed(&out)
+    }
+}
+
+impl Lemma {
+    pub(crate) fn write(&self, out: &mut String) {
+        match self {
+            Self::Weight(weight) => write_weight(out, weight),
+            Self::Views(views) => write_views(out, views),
+            Self::Never(patterns) => {
+                out.push_str("lemma never\n");
+                write_patterns(out, patterns);
             }
         }
-        sealed(&out)
     }
 }
 

@@ -4,8 +4,9 @@ use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
 
 use super::write::{FORGOTTEN, ON, STAGES, UNSET};
-use super::{Certificate, Kept, Positions};
-use crate::pushdown::{Lemma, Regular, Row, Rows};
+use super::{Certificate, Crowd, Kept, Positions};
+use crate::counters;
+use crate::pushdown::{Lemma, LemmaThread, Regular, Row, Rows};
 use crate::read::{Lines, Unreadable, check_seal, read_list};
 
 impl Certificate {
@@ -33,7 +34,31 @@ impl Certificate {
             Some(head) => Some(Regular::read(&mut lines, head)?),
             None => None,
         };
-        lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular })
+        let crowd = match lines.accept("crowd") {
+            Some(head) => Some(Crowd::read(&mut lines, head)?),
+            None => None,
+        };
+        lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular, crowd })
+    }
+}
+
+impl Crowd {
+    fn read(lines: &mut Lines<'_>, head: &str) -> Result<Self, Unreadable> {
+        let depth = head.strip_prefix("depth").ok_or_else(|| lines.error("expected `crowd depth B`"))?;
+        let depth = lines.number(depth)?;
+        let main = LemmaThread::read(lines, &[])?;
+        let others = LemmaThread::read(lines, std::slice::from_ref(&main))?;
+        let states = read_list(lines, "states", |lines, line| {
+            match *line.split_ascii_whitespace().collect::<Vec<_>>().as_slice() {
+                [shared, held @ ("0" | "1"), main] => Ok((lines.number(shared)?, held == "1", lines.number(main)?)),
+                _ => Err(lines.error("expected `SHARED HELD MAIN`, where HELD is 0 or 1")),
+            }
+        })?;
+        let mut lemmas = Vec::new();
+        while let Some(head) = lines.accept("lemma") {
+            lemmas.push(counters::Lemma::read(lines, head)?);
+        }
+        Ok(Self { depth, threads: [main, others], states, lemmas })
     }
 }
 

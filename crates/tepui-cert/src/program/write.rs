@@ -6,7 +6,7 @@ use tepui_model::Digest;
 use tepui_model::program::Goal;
 use tepui_model::program::step::{Frame, Stage, Value};
 
-use super::{Certificate, Kept};
+use super::{Certificate, Crowd, Kept};
 use crate::write::sealed;
 
 /// How a value is written that is forgotten, and one that is not there yet.
@@ -60,7 +60,20 @@ impl Certificate {
         self.frames.iter().for_each(|frame| write_frame(&mut out, frame));
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
         self.regular.iter().for_each(|regular| regular.write(&mut out));
+        self.crowd.iter().for_each(|crowd| crowd.write(&mut out));
         sealed(&out)
+    }
+}
+
+impl Crowd {
+    fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "crowd depth {}", self.depth);
+        self.threads.iter().enumerate().for_each(|(number, thread)| thread.write(number, out));
+        let _ = writeln!(out, "states {}", self.states.len());
+        for (shared, held, main) in &self.states {
+            let _ = writeln!(out, "{shared} {} {main}", u8::from(*held));
+        }
+        self.lemmas.iter().for_each(|lemma| lemma.write(out));
     }
 }
 

@@ -81,7 +81,7 @@ impl Explored {
 
 impl LemmaThread {
     /// Reads the part of the thread that comes after some others.
-    fn read(lines: &mut Lines<'_>, earlier: &[Self]) -> Result<Self, Unreadable> {
+    pub(crate) fn read(lines: &mut Lines<'_>, earlier: &[Self]) -> Result<Self, Unreadable> {
         let like = read_thread(lines, earlier.len(), |leader| earlier[leader].like.is_none())?;
         if like.is_some() {
             return Ok(Self { like, ..Self::default() });

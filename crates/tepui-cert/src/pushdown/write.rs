@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tepui_model::pushdown::Symbol;
 
 use super::certificate::{Certificate, HEAD};
-use super::lemma::Lemma;
+use super::lemma::{Lemma, LemmaThread};
 use super::regular::{Language, Regular};
 use super::rows::Rows;
 use crate::write::{sealed, write_property};
@@ -24,18 +24,7 @@ impl Certificate {
 impl Lemma {
     pub(crate) fn write(&self, out: &mut String) {
         let _ = writeln!(out, "lemma depth {} threads {}", self.depth, self.threads.len());
-        for (number, thread) in self.threads.iter().enumerate() {
-            if let Some(leader) = thread.like {
-                let _ = writeln!(out, "thread {} like {}", number + 1, leader.saturating_add(1));
-                continue;
-            }
-            let words: Vec<_> = thread.words.iter().map(|word| word_text(word)).collect();
-            let _ = writeln!(out, "thread {}\nwords {}", number + 1, words.join(" "));
-            for (word, below) in &thread.below {
-                let below: Vec<_> = below.iter().map(|symbol| symbol.0.to_string()).collect();
-                let _ = writeln!(out, "below {} : {}", word_text(word), below.join(" "));
-            }
-        }
+        self.threads.iter().enumerate().for_each(|(number, thread)| thread.write(number, out));
         let _ = writeln!(out, "views {}", self.views.len());
         write_rows(out, &self.views.sorted());
         for explored in &self.explored {
@@ -43,6 +32,21 @@ impl Lemma {
             let _ = write!(out, "explored {threads}:");
             write_ranges(out, &explored.views);
             out.push('\n');
+        }
+    }
+}
+
+impl LemmaThread {
+    pub(crate) fn write(&self, number: usize, out: &mut String) {
+        if let Some(leader) = self.like {
+            let _ = writeln!(out, "thread {} like {}", number + 1, leader.saturating_add(1));
+            return;
+        }
+        let words: Vec<_> = self.words.iter().map(|word| word_text(word)).collect();
+        let _ = writeln!(out, "thread {}\nwords {}", number + 1, words.join(" "));
+        for (word, below) in &self.below {
+            let below: Vec<_> = below.iter().map(|symbol| symbol.0.to_string()).collect();
+            let _ = writeln!(out, "below {} : {}", word_text(word), below.join(" "));
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Accepted {
 type Stopping<'a> = &'a dyn Fn() -> bool;
 
 /// A lemma that was accepted, ready to exclude patterns.
-enum Fact<'c> {
+pub(crate) enum Fact<'c> {
     Weight { bound: u128, shared: Vec<u64>, places: Vec<u64> },
     Views(Rows),
     Never(&'c [Pattern]),
@@ -49,18 +49,7 @@ pub fn check(
     if certificate.model != net.digest() {
         return Err(Rejected::new("model", "the certificate is about another model"));
     }
-    let mut facts: Vec<Fact<'_>> = Vec::new();
-    for (number, lemma) in certificate.lemmas.iter().enumerate() {
-        let place = format!("lemma {}", number + 1);
-        let fact = match lemma {
-            Lemma::Weight(weight) => weighed(net, weight),
-            Lemma::Views(listed) => {
-                Rows::new(net, listed).and_then(|rows| rows.check(net, stop).map(|()| rows)).map(Fact::Views)
-            }
-            Lemma::Never(patterns) => never(net, patterns, &facts, stop).map(|()| Fact::Never(patterns)),
-        };
-        facts.push(fact.map_err(|wrong| wrong.at(place))?);
-    }
+    let facts = prove(net, &certificate.lemmas, stop)?;
     for name in properties {
         let own = net.properties.iter().find(|property| property.name == *name);
         let own = own.ok_or_else(|| Rejected::new("properties", format!("the model has no property {name}")))?;
@@ -76,6 +65,23 @@ pub fn check(
         }
     }
     Ok(Accepted { properties: properties.to_vec(), lemmas: facts.len() })
+}
+
+/// Checks lemmas, each relative to those before it.
+pub(crate) fn prove<'c>(net: &Net, lemmas: &'c [Lemma], stop: Stopping<'_>) -> Result<Vec<Fact<'c>>, Rejected> {
+    let mut facts: Vec<Fact<'_>> = Vec::new();
+    for (number, lemma) in lemmas.iter().enumerate() {
+        let place = format!("lemma {}", number + 1);
+        let fact = match lemma {
+            Lemma::Weight(weight) => weighed(net, weight),
+            Lemma::Views(listed) => {
+                Rows::new(net, listed).and_then(|rows| rows.check(net, stop).map(|()| rows)).map(Fact::Views)
+            }
+            Lemma::Never(patterns) => never(net, patterns, &facts, stop).map(|()| Fact::Never(patterns)),
+        };
+        facts.push(fact.map_err(|wrong| wrong.at(place))?);
+    }
+    Ok(facts)
 }
 
 /// Why a lemma does not hold.
@@ -241,7 +247,7 @@ fn is_below(small: &Bag, large: &Bag) -> bool {
 }
 
 /// Whether no reachable state covers a pattern, by one of the lemmas.
-fn excluded(facts: &[Fact<'_>], pattern: &Pattern) -> bool {
+pub(crate) fn excluded(facts: &[Fact<'_>], pattern: &Pattern) -> bool {
     facts.iter().any(|fact| match fact {
         Fact::Weight { bound, shared, places } => weighs(shared, places, pattern.shared, &pattern.counts) > *bound,
         Fact::Views(rows) => !rows.admit(pattern.shared, &pattern.counts),

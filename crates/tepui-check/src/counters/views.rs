@@ -18,7 +18,7 @@ use super::{Stopping, Wrong, because};
 const MOST_BITS: u128 = 1 << 32;
 
 /// Rows, one bit for each that there could be.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     size: usize,
     nobody: u32,
     bits: Vec<u64>,

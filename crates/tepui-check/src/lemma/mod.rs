@@ -166,7 +166,7 @@ impl<'a, S: System> Checked<'a, S> {
         word.len() == self.lemma.depth as usize && word.last().is_some_and(|last| !last.is_bottom())
     }
 
-    fn well_formed(system: &'a S, lemma: &'a Lemma) -> Result<Self, String> {
+    pub(crate) fn well_formed(system: &'a S, lemma: &'a Lemma) -> Result<Self, String> {
         let threads = system.threads();
         if lemma.depth == 0 || lemma.threads.len() != threads || lemma.views.width() != threads + 1 {
             return Err(format!("it does not have the shape of a lemma about {threads} threads"));
@@ -333,7 +333,7 @@ impl<'a, S: System> Checked<'a, S> {
 
     /// What a move makes of a word, and of the shared state. The error says what would come to lie below a word where it is
     /// not listed.
-    fn changed(
+    pub(crate) fn changed(
         &self,
         leader: usize,
         word: Word<'_>,
@@ -495,17 +495,21 @@ impl<'a, S: System> Checked<'a, S> {
     }
 
     fn replaced(&self, row: &[u32], thread: usize, word: Word<'_>) -> Result<Vec<u32>, String> {
-        let system = self.system;
-        let number = self.words[self.groups.leader(thread)].get(word).copied();
-        let missing = || {
-            format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word))
-        };
         let mut row = row.to_vec();
-        row[thread + 1] = number.ok_or_else(missing)?;
+        row[thread + 1] = self.word_number(thread, word)?;
         Ok(row)
     }
 
-    fn require_below(&self, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
+    /// The number of a word that a thread gets.
+    pub(crate) fn word_number(&self, thread: usize, word: Word<'_>) -> Result<u32, String> {
+        let system = self.system;
+        let number = self.words[self.groups.leader(thread)].get(word).copied();
+        number.ok_or_else(|| {
+            format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word))
+        })
+    }
+
+    pub(crate) fn require_below(&self, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
         let below = &self.below[self.groups.leader(thread)];
         match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
             true => Ok(()),

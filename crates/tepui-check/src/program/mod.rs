@@ -26,6 +26,7 @@
 //! happen can be seen in the views of the last lemma (`avoids`).
 
 mod avoids;
+mod crowd;
 mod footprints;
 mod passing;
 mod replay;
@@ -66,9 +67,10 @@ pub fn check(
     }
     properties.iter().try_for_each(|property| covers(certificate, property))?;
     let system = Interpreted::new(program, properties, certificate, stop)?;
+    // What was cut short may look like a violation.
     let judged = |avoided: Result<(), (usize, String)>| match avoided {
+        _ if system.is_stopped() => Err(Rejected::stopped("properties")),
         Err((property, reason)) => Err(Rejected::new(format!("property {}", properties[property].name), reason)),
-        Ok(()) if system.is_stopped() => Err(Rejected::stopped("properties")),
         Ok(()) => Ok(()),
     };
     if let Some(regular) = certificate.regular.as_ref().filter(|_| certificate.lemmas.is_empty()) {
@@ -77,6 +79,9 @@ pub fn check(
         let languages = regular.threads.iter().map(|thread| thread.languages.len()).sum();
         let accepted = Accepted::Regular { properties: names(), rows: regular.rows.len(), languages };
         return Ok(system.proof(accepted));
+    }
+    if let Some(own) = certificate.crowd.as_ref().filter(|_| certificate.lemmas.is_empty()) {
+        return Ok(system.proof(Accepted::Lemmas(crowd::check(&system, own, properties)?)));
     }
     let lemmas = check_lemmas(&system, &certificate.lemmas)?;
     let Some(last) = lemmas.last() else { return Err(Rejected::new("lemmas", "there is none")) };

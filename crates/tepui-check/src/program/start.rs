@@ -80,9 +80,12 @@ fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
     !enters && !runner.is_uninterrupted(main) && runner.program().procedures[main.procedure].enforced.is_none()
 }
 
-/// The threads that have not ended, each in a place of its own and run on.
+/// The threads that have not ended, each in a place of its own and run on. In a crowd the first place is that of `main`, and
+/// there are as many others as it takes.
 fn placed(passing: &Passing<'_>, (shared, main, started): Begun, places: usize) -> Result<Vec<Start>, String> {
-    let mut rows = vec![(passing.tables.shared_number(&shared), Vec::new())];
+    let crowd = passing.tables.is_crowd();
+    let first = if crowd && main.is_none() { vec![Vec::new()] } else { Vec::new() };
+    let mut rows = vec![(passing.tables.shared_number(&shared), first)];
     for frame in main.into_iter().chain(started) {
         let results = passing.run_on(shared.clone(), frame);
         let extended = |(shared, stacks): &Start| {
@@ -97,12 +100,12 @@ fn placed(passing: &Passing<'_>, (shared, main, started): Begun, places: usize) 
             return Ok(Vec::new());
         }
     }
-    if rows.iter().any(|(_, stacks)| stacks.len() > places) {
+    if !crowd && rows.iter().any(|(_, stacks)| stacks.len() > places) {
         return Err("at the start: there are more threads than places".to_owned());
     }
     if rows.iter().any(|(shared, stacks)| *shared == NOWHERE || stacks.contains(&vec![Symbol(NOWHERE)])) {
         return Err("at the start: a shared state or a frame is not listed".to_owned());
     }
-    rows.iter_mut().for_each(|(_, stacks)| stacks.resize(places, Vec::new()));
+    rows.iter_mut().for_each(|(_, stacks)| stacks.resize(places.max(stacks.len()), Vec::new()));
     Ok(rows)
 }

@@ -70,9 +70,12 @@ impl<'a> Interpreted<'a> {
             footprints: Footprints::new(program, &certificate.kept.shared),
         };
         let places = system.tables.places();
-        let initial = start::initial(&system.passing(), places).map_err(|reason| Rejected::new("start", reason))?;
-        system.initial = initial;
-        if system.is_stopped() { Err(Rejected::stopped("start")) } else { Ok(system) }
+        let initial = start::initial(&system.passing(), places);
+        if system.is_stopped() {
+            return Err(Rejected::stopped("start"));
+        }
+        system.initial = initial.map_err(|reason| Rejected::new("start", reason))?;
+        Ok(system)
     }
 
     /// What is proved when everything has been looked at.

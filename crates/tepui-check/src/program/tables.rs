@@ -106,8 +106,15 @@ impl<'c> Tables<'c> {
 
     /// How many threads the lemmas speak of.
     pub(super) fn places(&self) -> usize {
-        let regular = || self.certificate.regular.as_ref().map_or(0, |regular| regular.threads.len());
+        let crowd = || self.certificate.crowd.as_ref().map_or(0, |crowd| crowd.threads.len());
+        let regular = || self.certificate.regular.as_ref().map_or_else(crowd, |regular| regular.threads.len());
         self.certificate.lemmas.first().map_or_else(regular, |lemma| lemma.threads.len())
+    }
+
+    /// Whether the lemmas speak of `main` and any number of others.
+    pub(super) fn is_crowd(&self) -> bool {
+        let Certificate { lemmas, regular, crowd, .. } = self.certificate;
+        lemmas.is_empty() && regular.is_none() && crowd.is_some()
     }
 
     /// Whether the caller wants to stop.

@@ -66,9 +66,14 @@ pub struct Coverability {
 impl Coverability {
     /// Looks at all properties of a model.
     pub fn new(net: Arc<Net>) -> Self {
+        Self::beginning(net, 0)
+    }
+
+    /// The same, beginning after some rounds.
+    pub fn beginning(net: Arc<Net>, round: u32) -> Self {
         let properties = net.properties.len();
         Self {
-            round: 0,
+            round,
             few: Few::new(Arc::clone(&net)),
             forward: [Order::OldestFirst, Order::NewestFirst].map(|order| Forward::new(&net, order)),
             weights: Weights::new(&net),
@@ -82,6 +87,11 @@ impl Coverability {
             steps: 0,
             net,
         }
+    }
+
+    /// How many threads there are, at most, on the way to the violation of a property that was found.
+    pub fn threads_of(&self, property: usize) -> Option<u64> {
+        self.traces[property].as_ref().map(tepui_cert::counters::Trace::threads)
     }
 
     fn undecided(&self) -> Vec<usize> {

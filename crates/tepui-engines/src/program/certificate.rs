@@ -31,7 +31,7 @@ pub(super) fn certificate(
     let most = shared.len().saturating_sub(1) as u32;
     let number = |shared: u32| numbers[shared as usize];
     let mut lemma = lemma(&system.symmetry, words, (views, explored), (number, most), word, workers, budget)?;
-    let mut frames = Frames { system, numbers: vec![None; system.tables.frame_count() + 1], frames: Vec::new() };
+    let mut frames = Frames::new(system);
     lemma.threads.iter_mut().for_each(|thread| frames.renumber(thread));
     let asked = system.properties.iter().zip(violated).filter(|(property, _)| !property.never.is_empty());
     let proved = asked.filter(|(_, violated)| !**violated);
@@ -43,6 +43,7 @@ pub(super) fn certificate(
         frames: frames.frames,
         lemmas: vec![lemma],
         regular: None,
+        crowd: None,
     })
 }
 
@@ -98,15 +99,20 @@ fn shared_states(system: &Programs, views: &PackedSet<ViewId>, budget: &mut Budg
 }
 
 /// The frames of a certificate.
-struct Frames<'a> {
+pub(super) struct Frames<'a> {
     system: &'a Programs,
     /// For each symbol that of the certificate.
     numbers: Vec<Option<Symbol>>,
-    frames: Vec<step::Frame>,
+    pub(super) frames: Vec<step::Frame>,
 }
 
-impl Frames<'_> {
-    fn renumber(&mut self, thread: &mut LemmaThread) {
+impl<'a> Frames<'a> {
+    pub(super) fn new(system: &'a Programs) -> Self {
+        Self { system, numbers: vec![None; system.tables.frame_count() + 1], frames: Vec::new() }
+    }
+
+    /// Gives the frames of a thread's words their numbers in the certificate.
+    pub(super) fn renumber(&mut self, thread: &mut LemmaThread) {
         thread.below.retain(|(word, _)| !self.system.has_failed(word[0]));
         let below = thread.below.iter_mut().flat_map(|(word, symbols)| word.iter_mut().chain(symbols));
         for symbol in thread.words.iter_mut().flatten().chain(below) {

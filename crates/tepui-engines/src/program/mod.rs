@@ -6,12 +6,13 @@
 //! [`local_steps`] (which steps nobody can see) and [`setup`] (which threads there are from the start).
 //!
 //! [`table`] turns a program into a pushdown system, with rules for all that may happen; [`retrace`] follows what engines
-//! find there on the interpreter.
+//! find there on the interpreter. [`crowd`] looks at programs that create any number of threads.
 
 pub(crate) mod cache;
 pub mod certificate;
 pub mod code;
 mod compiler;
+pub mod crowd;
 mod describe;
 pub mod follow;
 mod footprints;

@@ -63,7 +63,7 @@ impl BooleanProgram {
         if !may_block(&self.program) {
             return Some(false);
         }
-        let max_threads = self.compiling.max_threads.min(3);
+        let max_threads = Some(self.compiling.most_threads().min(3));
         let properties = vec![DEADLOCK.to_owned()];
         // A warning is a claim, and must hold of the program itself. That there is none claims nothing.
         let without_proofs = true;

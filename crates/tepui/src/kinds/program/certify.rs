@@ -49,6 +49,7 @@ pub(super) fn certify(
         frames: tables.frames.into_items(),
         lemmas,
         regular,
+        crowd: None,
     }
 }
 

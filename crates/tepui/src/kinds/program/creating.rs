@@ -3,7 +3,7 @@
 //! The number of places for threads is a bound like any other: [`Creating`] is an engine that the driver raises. It holds
 //! an engine for the present number and hands on its rounds. When places are never wanting, the answer is for any number.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Round, Stop};
@@ -27,16 +27,31 @@ static CREATING_WITHIN_BOUNDS: Facts =
 
 /// An engine whose bound is the number of threads that there may be at the same time: it holds an engine for the present
 /// number, and hands on its rounds. Properties that are violated with fewer threads are not asked for again.
-pub(super) struct Creating<'a> {
-    program: &'a Arc<Program>,
-    compiling: &'a Compiling,
-    options: &'a Options,
+pub(super) struct Creating {
+    program: Arc<Program>,
+    compiling: Compiling,
+    options: Options,
     properties: Vec<String>,
     places: u32,
     model: Option<Model>,
-    code: Arc<Code>,
+    inside: Inside,
     /// For each property whether there is a trace.
     traced: Vec<bool>,
+}
+
+/// What can be seen of the engine inside, even while others work beside it.
+#[derive(Clone)]
+pub(super) struct Inside(Arc<Mutex<(Option<&'static Facts>, Arc<Code>)>>);
+
+impl Inside {
+    /// The facts of the engine inside, and the program as it sees it.
+    pub(super) fn look(&self) -> (Option<&'static Facts>, Arc<Code>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, facts: Option<&'static Facts>, code: Arc<Code>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (facts, code);
+    }
 }
 
 /// The program with the present number of places.
@@ -72,27 +87,24 @@ impl Model {
     }
 }
 
-impl<'a> Creating<'a> {
+impl Creating {
     pub(super) fn new(
-        program: &'a Arc<Program>,
-        compiling: &'a Compiling,
-        options: &'a Options,
+        program: &Arc<Program>,
+        compiling: &Compiling,
+        options: &Options,
         properties: Vec<String>,
         budget: &Budget,
     ) -> Result<Self, Error> {
         let traced = vec![false; properties.len()];
         let code = Engines::new(program, compiling, options, 1, Vec::new(), budget)?.code;
-        Ok(Self { program, compiling, options, properties, places: 0, model: None, code, traced })
+        let (program, compiling, options) = (Arc::clone(program), compiling.clone(), options.clone());
+        let inside = Inside(Arc::new(Mutex::new((None, code))));
+        Ok(Self { program, compiling, options, properties, places: 0, model: None, inside, traced })
     }
 
-    /// The facts of the engine inside.
-    pub(super) fn facts_inside(&self) -> Option<&'static Facts> {
-        self.model.as_ref().map(|model| model.engine.facts())
-    }
-
-    /// The program as the engine inside sees it.
-    pub(super) fn code(&self) -> Arc<Code> {
-        Arc::clone(&self.code)
+    /// What can be seen of the engine inside.
+    pub(super) fn inside(&self) -> Inside {
+        self.inside.clone()
     }
 
     /// Goes on to the next number.
@@ -100,12 +112,12 @@ impl<'a> Creating<'a> {
         self.places += 1;
         let violated =
             |name: &str| self.properties.iter().zip(&self.traced).any(|(own, traced)| own == name && *traced);
-        let mut open = self.compiling.properties(self.program);
+        let mut open = self.compiling.properties(&self.program);
         open.retain(|property| !violated(&property.name));
-        let engines = Engines::new(self.program, self.compiling, self.options, self.places, open, budget);
+        let engines = Engines::new(&self.program, &self.compiling, &self.options, self.places, open, budget);
         let engines = engines.map_err(|error| Stop::GaveUp(error.to_string()))?;
         let (engine, names) = (engines.chosen(budget)?, engines.names());
-        self.code = engines.code;
+        self.inside.note(Some(engine.facts()), engines.code);
         self.model = Some(Model { engine, names, last: None, done: false, full: None });
         Ok(())
     }
@@ -141,7 +153,7 @@ impl<'a> Creating<'a> {
     }
 }
 
-impl Engine for Creating<'_> {
+impl Engine for Creating {
     fn facts(&self) -> &'static Facts {
         self.own_facts()
     }
@@ -164,7 +176,9 @@ impl Engine for Creating<'_> {
             return Ok(self.told(last, true));
         }
         let round = model.engine.explore(budget)?;
-        model.look_for_more(self.program, &round, budget);
+        let (_, code) = self.inside.look();
+        self.inside.note(Some(model.engine.facts()), code);
+        model.look_for_more(&self.program, &round, budget);
         // A proof uses the states up, and ways to violations are found among them.
         let wanted = |&own: &usize| {
             let known = self.properties.iter().position(|name| model.names.get(own) == Some(name));

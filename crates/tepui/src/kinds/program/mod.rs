@@ -14,19 +14,22 @@ mod tell;
 mod view;
 mod way_back;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
-use tepui_core::{About, Budget, Limit, Outcome, Reason, Stop, Story, Verdict, drive};
+use tepui_core::{
+    About, Budget, Limit, Member, Outcome, Portfolio, Query, Reason, Status, Stop, Story, Verdict, drive,
+};
 use tepui_engines::program::code::Code;
+use tepui_engines::program::crowd::Crowd;
 use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
 use tepui_engines::program::{Face, Patience};
 use tepui_lang::boolean::{self, DEADLOCK, print_head, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
-use tepui_model::program::{Action, Program, Property};
+use tepui_model::program::{Action, Goal, Program, Property};
 use tepui_model::pushdown;
 
 use super::{
@@ -34,7 +37,7 @@ use super::{
     of_another_kind, open_because, others_that_apply,
 };
 use crate::run::confirmed;
-use crate::{Dialect, Error, Input, Options, Problem, Reading};
+use crate::{AUTO, Dialect, Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use engines::{Engines, VIEWS};
 
@@ -113,8 +116,8 @@ struct BooleanProgram {
 /// How a program becomes a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Compiling {
-    /// The most threads at the same time, where threads are created.
-    max_threads: u32,
+    /// The most threads at the same time, where threads are created and something is said about it.
+    max_threads: Option<u32>,
     /// Whether the model may be made smaller where no verdict depends on it.
     reduce: bool,
     /// Whether it is asked for deadlocks.
@@ -134,7 +137,7 @@ struct Compiling {
 impl Compiling {
     fn of(reading: &Reading) -> Self {
         Self {
-            max_threads: reading.max_threads.unwrap_or(MAX_THREADS),
+            max_threads: reading.max_threads,
             reduce: !reading.no_reduction,
             deadlock: reading.deadlock,
             properties: Vec::new(),
@@ -143,6 +146,11 @@ impl Compiling {
             call_return: None,
             without_proofs: false,
         }
+    }
+
+    /// The most threads at the same time, where threads are created.
+    fn most_threads(&self) -> u32 {
+        self.max_threads.unwrap_or(MAX_THREADS)
     }
 
     /// The model of a program with places for some threads, where threads are created, unless a limit is reached.
@@ -396,7 +404,8 @@ fn search(
     Ok((outcome, engines.code))
 }
 
-/// The same where threads are created. What the driver raises is their number; the engine inside has a limit of its own.
+/// The same where threads are created. What the driver raises is their number; the engine inside has a limit of its own. Where
+/// a proof for any number of them may be found, it is looked for beside that.
 fn search_creating(
     program: &Arc<Program>,
     compiling: &Compiling,
@@ -404,11 +413,74 @@ fn search_creating(
     budget: &Budget,
 ) -> Result<(Outcome, Arc<Code>), Error> {
     let names = names(program, compiling);
-    let query = tepui_core::Query { bound_limit: Some(vec![compiling.max_threads]), ..options.query(names.clone()) };
-    let mut engine = Creating::new(program, compiling, options, names, budget)?;
-    let mut outcome = drive(&mut engine, &query, &mut budget.clone());
-    outcome.engine = engine.facts_inside().unwrap_or(outcome.engine);
-    Ok((outcome, engine.code()))
+    let creating = Creating::new(program, compiling, options, names.clone(), budget)?;
+    let (inside, most) = (creating.inside(), vec![compiling.most_threads()]);
+    let enough = Arc::new(OnceLock::new());
+    let mut outcome = match crowd(program, compiling, options, &enough, budget) {
+        None => {
+            let query = Query { bound_limit: Some(most), ..options.query(names) };
+            drive(&mut { creating }, &query, &mut budget.clone())
+        }
+        Some(crowd) => {
+            let members = vec![Member::new(creating).within(Some(most)), Member::new(crowd)];
+            let query = Query { bound_limit: None, ..options.query(names) };
+            drive(&mut *Portfolio::of(members, options.cores.threads), &query, &mut budget.clone())
+        }
+    };
+    let (engine, code) = inside.look();
+    if outcome.raised.resources == CREATING.resources {
+        outcome.engine = engine.unwrap_or(outcome.engine);
+    }
+    match enough.get().filter(|_| compiling.max_threads.is_none()) {
+        Some(others) => with_more_threads(program, compiling, options, budget, (outcome, code), *others),
+        None => Ok((outcome, code)),
+    }
+}
+
+/// There are violations with so many threads besides `main`: those that are still open are looked for with up to that number.
+fn with_more_threads(
+    program: &Arc<Program>,
+    compiling: &Compiling,
+    options: &Options,
+    budget: &Budget,
+    (mut outcome, code): (Outcome, Arc<Code>),
+    others: u64,
+) -> Result<(Outcome, Arc<Code>), Error> {
+    let open = outcome.properties.iter().filter(|property| property.verdict.status() == Status::Unknown);
+    let open: Vec<_> = open.map(|property| property.name.clone()).collect();
+    let most = u32::try_from(others).unwrap_or(u32::MAX).saturating_add(1);
+    if open.is_empty() || most <= compiling.most_threads() || budget.clone().look().is_err() {
+        return Ok((outcome, code));
+    }
+    let compiling = Compiling { properties: open, max_threads: Some(most), ..compiling.clone() };
+    let (more, code) = search_creating(program, &compiling, options, budget)?;
+    let found = |name: &str| more.properties.iter().find(|property| property.name == name).cloned();
+    let properties = outcome.properties.into_iter().map(|own| found(&own.name).unwrap_or(own)).collect();
+    let work = outcome.work + more.work;
+    outcome = Outcome { properties, work, ..more };
+    Ok((outcome, code))
+}
+
+/// Who looks for a proof for any number of threads, if only a verdict is asked for.
+fn crowd(
+    program: &Arc<Program>,
+    compiling: &Compiling,
+    options: &Options,
+    enough: &Arc<OnceLock<u64>>,
+    budget: &Budget,
+) -> Option<Crowd> {
+    let Options { engine, view_depth, prove, list_views, invariant, call_return, .. } = *options;
+    let properties = compiling.properties(program);
+    let asks = properties.iter().any(|property| !property.never.contains(&Goal::Deadlock));
+    let verdict_only = prove && !list_views && !invariant && call_return.is_none();
+    if *engine != AUTO || !asks || !verdict_only {
+        return None;
+    }
+    // Threads that are woken together go on one by one, if each step is seen.
+    let keep_steps = compiling.every_step || sleeps(program);
+    let made = table::Options { keep_steps, ..compiling.options(1) };
+    let code = Code::new(program, made, Face::Composed, Patience::of(budget, 0)).ok()?;
+    Some(Crowd::new(Arc::new(code), properties, view_depth, Arc::clone(enough)))
 }
 
 /// The names of the properties that are asked for; without any, the question is which views there are.
