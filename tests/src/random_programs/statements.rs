@@ -275,6 +275,7 @@ impl Writer<'_> {
             (Some(2), 0) => " * N".to_owned(),
             (Some(_), 0) => " * (N - 1)".to_owned(),
             (Some(2), 1) => " * (N / 2)".to_owned(),
+            _ if self.one_in(3) => " * any".to_owned(),
             _ => format!(" * {}", self.rng.usize(1..=2)),
         }
     }

@@ -229,6 +229,7 @@ const STATEMENTS: &[(&str, Where)] = &[
     ("broadcast", Everywhere),
     ("start", Everywhere),
     ("start of several", Braces),
+    ("start of any number", Braces),
     ("ASYNC call", Words),
     ("start at a label", Everywhere),
     ("exit", Everywhere),

@@ -223,6 +223,14 @@ impl Parser {
         let callee = self.name()?;
         let arguments = self.arguments()?;
         let several = self.dialect.braces() && self.takes("*");
+        if several && self.takes("any") {
+            // Again and again, as often as it likes.
+            let (line, number) = (self.line(), self.next_number());
+            let action = Action::Start { callee, arguments, count: Expression::Number(1) };
+            let statements = vec![Statement { labels: Vec::new(), line, number, action }];
+            let body = Block { statements, last: Vec::new() };
+            return Ok((Action::While(Expression::Any, body), "start of any number"));
+        }
         let count = if several { self.thread_count()? } else { Expression::Number(1) };
         Ok((Action::Start { callee, arguments, count }, if several { "start of several" } else { "start" }))
     }

@@ -5,5 +5,6 @@
 mod corpus;
 mod evidence;
 mod oracle;
+mod programs;
 mod random;
 mod readers;

@@ -14,35 +14,42 @@ use tepui_model::counters::{Bag, Net, Step};
 
 use super::{Stopping, Wrong, because};
 
-/// The most bits that rows are kept in: half a gigabyte.
-const MOST_BITS: u128 = 1 << 32;
+/// The most bits that rows are kept in: 32 megabytes.
+const MOST_BITS: u128 = 1 << 28;
 
-/// Rows, one bit for each that there could be.
+/// Rows, and one bit for each that there could be, unless these are too many.
 pub(crate) struct Rows {
     size: usize,
     nobody: u32,
     bits: Vec<u64>,
+    /// For each shared state its rows, in ascending order.
     by_shared: Vec<Vec<Box<[u32]>>>,
 }
 
 impl Rows {
     pub(super) fn new(net: &Net, listed: &Views) -> Result<Self, Wrong> {
         let (nobody, shared) = (net.places.count(), net.shared.count());
-        let all = u32::try_from(listed.size).ok().and_then(|size| (u128::from(nobody) + 1).checked_pow(size));
-        let all = all.and_then(|all| all.checked_mul(u128::from(shared))).filter(|all| *all <= MOST_BITS);
-        let Some(all) = all.filter(|_| listed.size > 0) else {
-            return because("there are too many views of this size, or none");
-        };
-        let bits = vec![0; (all / 64) as usize + 1];
-        let mut rows = Self { size: listed.size, nobody, bits, by_shared: vec![Vec::new(); shared as usize] };
+        if listed.size == 0 {
+            return because("nobody is seen");
+        }
+        let mut by_shared = vec![Vec::new(); shared as usize];
         for (shared, row) in &listed.rows {
             let fits = row.len() == listed.size && row.is_sorted() && row.iter().all(|place| *place <= nobody);
-            let Some(own) = rows.by_shared.get_mut(*shared as usize).filter(|_| fits) else {
+            let Some(own) = by_shared.get_mut(*shared as usize).filter(|_| fits) else {
                 return because("a row has an unknown shared state or place, or is not in ascending order");
             };
             own.push(row.clone());
-            let index = rows.index(*shared, row);
-            rows.bits[index / 64] |= 1 << (index % 64);
+        }
+        by_shared.iter_mut().for_each(|rows| rows.sort_unstable());
+        let mut rows = Self { size: listed.size, nobody, bits: Vec::new(), by_shared };
+        let all = u32::try_from(listed.size).ok().and_then(|size| (u128::from(nobody) + 1).checked_pow(size));
+        let all = all.and_then(|all| all.checked_mul(u128::from(shared))).filter(|all| *all <= MOST_BITS);
+        if let Some(all) = all {
+            rows.bits = vec![0; (all / 64) as usize + 1];
+            for (shared, row) in &listed.rows {
+                let index = rows.index(*shared, row);
+                rows.bits[index / 64] |= 1 << (index % 64);
+            }
         }
         Ok(rows)
     }
@@ -54,6 +61,9 @@ impl Rows {
 
     /// Whether a row is listed; its places are in ascending order.
     fn has(&self, shared: u32, row: &[u32]) -> bool {
+        if self.bits.is_empty() {
+            return self.by_shared[shared as usize].binary_search_by(|own| (**own).cmp(row)).is_ok();
+        }
         let index = self.index(shared, row);
         self.bits[index / 64] >> (index % 64) & 1 == 1
     }

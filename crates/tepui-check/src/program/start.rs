@@ -16,12 +16,16 @@ use crate::system::{NOWHERE, Start};
 /// The shared values, `main` if it has not ended, and the threads that it has started.
 type Begun = (Vec<Value>, Option<Frame>, Vec<Frame>);
 
+/// The most threads that `main` may start in a crowd before it is seen.
+const MOST_STARTED: usize = 256;
+
 /// The states at the start, each with the symbols of its threads; or why there are none.
 pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>, String> {
     let mut found = Vec::new();
+    let most = if passing.tables.is_crowd() { MOST_STARTED } else { places };
     let (shared, frames) = passing.runner.start(passing.tables);
     for main in frames {
-        for state in begun(passing, (shared.clone(), Some(main), Vec::new()))? {
+        for state in begun(passing, (shared.clone(), Some(main), Vec::new()), most)? {
             found.extend(placed(passing, state, places)?);
         }
         if passing.tables.is_stopped() {
@@ -33,8 +37,8 @@ pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>
     Ok(found)
 }
 
-/// The states in which `main` has run on to a frame that is listed, or to its end.
-fn begun(passing: &Passing<'_>, state: Begun) -> Result<Vec<Begun>, String> {
+/// The states in which `main` has run on to a frame that is listed, or to its end, and has started no more than so many threads.
+fn begun(passing: &Passing<'_>, state: Begun, most: usize) -> Result<Vec<Begun>, String> {
     let rests = |(_, main, _): &Begun| {
         main.iter().for_each(|main| passing.tables.visit(main));
         main.as_ref().is_none_or(|main| passing.tables.symbol(main).is_some())
@@ -42,8 +46,13 @@ fn begun(passing: &Passing<'_>, state: Begun) -> Result<Vec<Begun>, String> {
     // While `main` is alone nobody waits for it, whatever it does without end.
     let may_go_on = |(_, _, started): &Begun| started.is_empty();
     let stopped = || passing.tables.is_stopped();
-    follow(state, rests, |state| passed(passing, state), may_go_on, stopped).map_err(|lost| match lost {
-        Lost::Seen => "at the start: `main` passes what others may see".to_owned(),
+    // Otherwise a loop that starts threads would never end.
+    let few = |states: Vec<Begun>| Some(states).filter(|states| states.iter().all(|state| state.2.len() <= most));
+    let passed = |state: &Begun| passed(passing, state).and_then(few);
+    follow(state, rests, passed, may_go_on, stopped).map_err(|lost| match lost {
+        Lost::Seen => {
+            "at the start: `main` passes what others may see, or starts more threads than there are places".to_owned()
+        }
         Lost::Endless => "at the start: `main` may go on for ever without being seen".to_owned(),
     })
 }

@@ -211,21 +211,26 @@ impl Coverability {
 
     fn evidence(&self, properties: &[usize]) -> Evidence {
         let certificate = self.certificate(properties);
-        let weights = certificate.lemmas.iter().filter(|lemma| matches!(lemma, Lemma::Weight(_))).count();
-        let mut parts: Vec<_> = (weights > 0).then(|| count(weights as u64, "weight")).into_iter().collect();
-        for lemma in &certificate.lemmas {
-            match lemma {
-                Lemma::Weight(_) => {}
-                Lemma::Views(views) => {
-                    let rows = count(views.rows.len() as u64, "view");
-                    parts.push(format!("{rows} of {}", count(views.size as u64, "thread")));
-                }
-                Lemma::Never(patterns) => parts.push(count(patterns.len() as u64, "pattern")),
-            }
-        }
-        let because = format!("no step of any number of threads leaves what is known: {}", parts.join(", "));
+        let because = because(&certificate.lemmas);
         Evidence { certificate: certificate.into(), because, kind: "coverability", view_depth: None }
     }
+}
+
+/// What lemmas are, in one sentence for people.
+pub(crate) fn because(lemmas: &[Lemma]) -> String {
+    let weights = lemmas.iter().filter(|lemma| matches!(lemma, Lemma::Weight(_))).count();
+    let mut parts: Vec<_> = (weights > 0).then(|| count(weights as u64, "weight")).into_iter().collect();
+    for lemma in lemmas {
+        match lemma {
+            Lemma::Weight(_) => {}
+            Lemma::Views(views) => {
+                let rows = count(views.rows.len() as u64, "view");
+                parts.push(format!("{rows} of {}", count(views.size as u64, "thread")));
+            }
+            Lemma::Never(patterns) => parts.push(count(patterns.len() as u64, "pattern")),
+        }
+    }
+    format!("no step of any number of threads leaves what is known: {}", parts.join(", "))
 }
 
 /// What is known from above.

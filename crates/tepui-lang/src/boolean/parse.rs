@@ -6,7 +6,7 @@
 use super::Dialect;
 use super::expressions::Grammar;
 use super::hints;
-use super::syntax::{Action, Bounds, Expression, Module, Name, Path, Procedure, Statement};
+use super::syntax::{Action, Bounds, Expression, Module, Name, Operation, Path, Procedure, Statement};
 use super::token::{Kind, Token};
 use crate::diagnostic::{Diagnostic, Sink, quote};
 
@@ -269,8 +269,13 @@ impl<'a, 's> Parser<'a, 's> {
             "thread" | "start_thread" => {
                 let procedure = self.name("a procedure")?;
                 let arguments = self.arguments()?;
-                let count = if self.take(Kind::Star) { Some(self.count()?) } else { None };
-                Action::Start { procedure, arguments, count }
+                let star = self.take(Kind::Star);
+                if star && self.dialect.has_braces() && self.word("any") {
+                    self.started_again_and_again(procedure, arguments)
+                } else {
+                    let count = if star { Some(self.count()?) } else { None };
+                    Action::Start { procedure, arguments, count }
+                }
             }
             "if" => return self.if_rest(),
             "while" => return self.while_rest(),
@@ -372,6 +377,14 @@ impl<'a, 's> Parser<'a, 's> {
         self.expect_word("od")?;
         self.take(Kind::Semicolon);
         Ok(Action::While(condition, body))
+    }
+
+    /// `thread f() * any` stands for `while (*) { thread f(); }`.
+    fn started_again_and_again(&self, procedure: Name, arguments: Vec<Expression>) -> Action {
+        let span = procedure.span.start..self.tokens[self.at - 1].span().end;
+        let start = Action::Start { procedure, arguments, count: None };
+        let body = vec![Statement { labels: Vec::new(), span: span.clone(), action: start }];
+        Action::While(Expression { span, operation: Operation::Any }, body)
     }
 
     /// `for i in 0..3 { ... }`, or the name of a kind instead of the bounds.

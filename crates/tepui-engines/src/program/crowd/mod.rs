@@ -168,10 +168,9 @@ impl Engine for Crowd {
 impl Crowded {
     /// Evidence about the net, as evidence about the program.
     fn evidence(&self, evidence: Evidence, depth: u32) -> Evidence {
-        let certificate = match evidence.certificate {
-            Certificate::Counters(proof) => self.certificate(proof).into(),
-            other => other,
-        };
-        Evidence { certificate, view_depth: Some(depth), ..evidence }
+        let Certificate::Counters(proof) = evidence.certificate else { return evidence };
+        let certificate = self.certificate(proof);
+        let because = coverability::because(certificate.crowd.as_ref().map_or(&[], |crowd| &crowd.lemmas));
+        Evidence { certificate: certificate.into(), because, view_depth: Some(depth), ..evidence }
     }
 }

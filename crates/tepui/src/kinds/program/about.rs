@@ -1,6 +1,7 @@
 //! What an answer about a program is about: which threads, which memory, what no execution reaches, and whether it can get
 //! stuck, which nobody asked.
 
+use tepui_cert::Certificate;
 use tepui_core::{About, Budget, Outcome, Status, Unreached};
 use tepui_engines::closure;
 use tepui_engines::program::code::Code;
@@ -29,7 +30,7 @@ impl BooleanProgram {
         let properties = self.compiling.properties(&self.program);
         let look = !self.compiling.deadlock && outcome.conclusive();
         About {
-            threads: threads(code),
+            threads: if is_crowd(outcome) { "any number of threads".to_owned() } else { threads(code) },
             unreached: self.unreached(&properties, unreached),
             vacuous: vacuous(&properties, outcome, unreached),
             stuck: if look { self.stuck(budget) } else { None },
@@ -89,6 +90,12 @@ fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usiz
         !property.never.is_empty() && property.never.iter().all(empty) && outcome.is_safe(&property.name)
     };
     properties.iter().filter(vacuous).map(|property| property.name.clone()).collect()
+}
+
+/// Whether a proof is about any number of threads.
+fn is_crowd(outcome: &Outcome) -> bool {
+    let certificate = outcome.evidence().map(|evidence| &evidence.certificate);
+    matches!(certificate, Some(Certificate::Program(certificate)) if certificate.crowd.is_some())
 }
 
 /// The threads of a program, in words.
