@@ -69,7 +69,7 @@ macro_rules! evidence {
                 match self { $(Self::$Kind(trace) => trace.model(),)* }
             }
 
-            /// How many steps there are.
+            /// How many steps there are, those among them that are not told.
             pub fn steps(&self) -> usize {
                 match self { $(Self::$Kind(trace) => trace.steps.len(),)* }
             }

@@ -40,10 +40,7 @@ fn judge(
 ) -> Result<Exit> {
     let (says, exit) = match within(Limits::of(limits, false), judge) {
         Ok(judgement) => judgement?,
-        Err(limit) => {
-            let why = tepui_report::human::limit_text(limit);
-            (format!("\u{1b}[1;33mUNKNOWN\u{1b}[0m  {file}: {why}\n"), Exit::Unknown)
-        }
+        Err(limit) => (format!("\u{1b}[1;33mUNKNOWN\u{1b}[0m  {file}: {limit}\n"), Exit::Unknown),
     };
     print(&says)?;
     Ok(exit)

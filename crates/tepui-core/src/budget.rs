@@ -54,6 +54,20 @@ impl Limit {
     }
 }
 
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Time => "the time limit was reached",
+            Self::Memory => "the memory limit was reached",
+            Self::Interrupt => "interrupted",
+            Self::Bound => "the bound limit was reached",
+            Self::Outrun => "another engine answered first",
+            Self::FirstViolation => "the run stopped at the first violation",
+            Self::Work => "the work limit was reached",
+        })
+    }
+}
+
 /// Why an engine stops without an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
@@ -204,7 +218,8 @@ impl Budget {
         Stopper(Arc::clone(&self.flags))
     }
 
-    /// The work done so far.
+    /// The work that this budget has been charged with. A run works with a copy: [`Outcome::work`](crate::Outcome) tells what
+    /// it did.
     pub fn work(&self) -> u64 {
         self.work
     }

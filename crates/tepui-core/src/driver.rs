@@ -107,7 +107,8 @@ impl Run<'_> {
         if limit.zip(self.engine.next_bound()).is_some_and(|(limit, bound)| bound.exceeds(limit)) {
             return Some(Some(Reason::Limit(Limit::Bound)));
         }
-        let round = match self.engine.explore(budget) {
+        // Bounds with nothing to do are no work, but there may be very many of them.
+        let round = match budget.pass(1).and_then(|()| self.engine.explore(budget)) {
             Ok(round) => round,
             Err(stop) => return Some(Some(stop.into())),
         };

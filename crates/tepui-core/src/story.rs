@@ -102,15 +102,21 @@ pub enum Mark {
     Delayed(usize),
 }
 
+impl Default for Story {
+    fn default() -> Self {
+        let start = Situation::State(String::new());
+        Self { actors: Vec::new(), text: "rule", unit: Unit::Steps, start, steps: Vec::new(), end: Vec::new() }
+    }
+}
+
 impl Story {
     /// The story of a trace that is not one of the model at hand.
     pub fn untold() -> Self {
         debug_assert!(false, "a trace is told by another model");
-        let start = Situation::State(String::new());
-        Self { actors: Vec::new(), text: "rule", unit: Unit::Steps, start, steps: Vec::new(), end: Vec::new() }
+        Self::default()
     }
 
-    /// How many contexts there are: maximal runs of steps of the same actors.
+    /// How many contexts there are: maximal runs of steps of the same actors; 0, where it is not told who takes which step.
     pub fn contexts(&self) -> u32 {
         let switches = self.steps.iter().flat_map(|step| &step.marks);
         switches

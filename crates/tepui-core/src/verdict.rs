@@ -88,6 +88,22 @@ pub enum Reason {
     Defect(String),
 }
 
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Limit(limit) => limit.fmt(f),
+            Self::GaveUp(why) | Self::NotApplicable(why) => f.write_str(why),
+            Self::Untraced { property, stop } => {
+                let why = Self::from(stop.clone());
+                write!(f, "a violation of {property} was found, but no schedule was constructed: {why}")
+            }
+            Self::NothingAsked => f.write_str("no property is asked for"),
+            Self::SelfCheckFailed(why) => write!(f, "the answer failed its own check, please report this: {why}"),
+            Self::Defect(what) => write!(f, "a defect of Tepui, please report this: {what}"),
+        }
+    }
+}
+
 impl From<Stop> for Reason {
     fn from(stop: Stop) -> Self {
         match stop {

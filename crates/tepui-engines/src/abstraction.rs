@@ -57,9 +57,9 @@ pub trait Abstraction<S: System>: Send + Sync + Sized {
         if level < 4 {
             level + 1
         } else if level.is_power_of_two() {
-            level / 2 * 3
+            (level / 2).saturating_mul(3)
         } else {
-            (level + 1).next_power_of_two()
+            level.checked_add(1).and_then(usize::checked_next_power_of_two).unwrap_or(usize::MAX)
         }
     }
 

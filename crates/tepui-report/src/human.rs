@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use tepui_core::{Facts, Limit, PropertyOutcome, Reason, Refuted, Status, Story, Verdict};
+use tepui_core::{Facts, Limit, PropertyOutcome, Reason, Refuted, Status, Stop, Story, Verdict};
 use tepui_lang::diagnostic::is_hidden;
 
 use crate::{Report, about, bytes, count, grouped, invariant, seconds, story, visible, visible_lines};
@@ -343,32 +343,14 @@ fn written(report: &Report<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// A limit in words.
-pub fn limit_text(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Time => "the time limit was reached",
-        Limit::Memory => "the memory limit was reached",
-        Limit::Interrupt => "interrupted",
-        Limit::Bound => "the bound limit was reached",
-        Limit::Outrun => "another engine answered first",
-        Limit::FirstViolation => "the run stopped at the first violation",
-        Limit::Work => "the work limit was reached",
-    }
-}
-
 /// Why there is no answer, in words; a limit of the bound is about its resource.
 pub(crate) fn reason_text(reason: &Reason, raised: &Facts) -> String {
     match reason {
         Reason::Limit(Limit::Bound) => raised.at_limit.to_owned(),
-        Reason::Limit(limit) => limit_text(*limit).to_owned(),
-        Reason::GaveUp(why) | Reason::NotApplicable(why) => why.clone(),
-        Reason::Untraced { property, stop } => {
-            let why = reason_text(&stop.clone().into(), raised);
-            format!("a violation of {property} was found, but no schedule was constructed: {why}")
+        Reason::Untraced { property, stop: Stop::Limit(Limit::Bound) } => {
+            format!("a violation of {property} was found, but no schedule was constructed: {}", raised.at_limit)
         }
-        Reason::NothingAsked => "no property is asked for".to_owned(),
-        Reason::SelfCheckFailed(why) => format!("the answer failed its own check, please report this: {why}"),
-        Reason::Defect(what) => format!("a defect of Tepui, please report this: {what}"),
+        reason => reason.to_string(),
     }
 }
 

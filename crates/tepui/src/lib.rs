@@ -38,7 +38,7 @@
 //!     match &property.verdict {
 //!         tepui::Verdict::Safe(proven) => println!("{}: {}", property.name, proven.evidence().because),
 //!         tepui::Verdict::Unsafe(refuted) => println!("{}", problem.trace_text(refuted.trace())),
-//!         tepui::Verdict::Unknown(reason) => println!("{}: {reason:?}", property.name),
+//!         tepui::Verdict::Unknown(reason) => println!("{}: {reason}", property.name),
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,6 +68,47 @@
 //! assert_eq!(outcome.status(), tepui::Status::Unknown);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A limit on time is a thread that waits:
+//!
+//! ```
+//! # let text = std::fs::read_to_string("../../examples/lockstep.cpds")?;
+//! let problem = tepui::read("lockstep.cpds", text)?;
+//! let budget = tepui::Budget::unlimited();
+//! let stopper = budget.stopper();
+//! std::thread::spawn(move || {
+//!     std::thread::sleep(std::time::Duration::from_millis(100));
+//!     stopper.stop(tepui::Limit::Time);
+//! });
+//! let outcome = tepui::verify(&problem, &tepui::Options::default(), &budget)?.outcome;
+//! assert_eq!(outcome.status(), tepui::Status::Unknown);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A trace as a story
+//!
+//! A [`Story`] tells a trace of any kind of model in the same terms: who there is, what happens step by step, and what marks
+//! it (a context begins, a property is violated).
+//!
+//! ```
+//! # let text = std::fs::read_to_string("../../examples/init-broken.bp")?;
+//! let problem = tepui::read("init-broken.bp", text)?;
+//! let outcome = tepui::verify(&problem, &tepui::Options::default(), &tepui::Budget::unlimited())?.outcome;
+//! for property in &outcome.properties {
+//!     if let tepui::Verdict::Unsafe(refuted) = &property.verdict {
+//!         let story = problem.tell(refuted.trace(), tepui::Detail::Short);
+//!         for one in story.steps.iter().flat_map(|step| &step.moves) {
+//!             println!("{}: {}", story.actors[one.actor], one.text);
+//!         }
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Languages
+//!
+//! The extension of a name says in which language a text is written; [`languages`] lists them: `.bp` (concurrent programs),
+//! `.cpds` and `.pds` (pushdown systems), `.rpds` (rendezvous), `.p` (P), `.spec` and `.tts` (any number of threads).
 
 mod error;
 mod kinds;
@@ -76,11 +117,11 @@ mod problem;
 mod run;
 mod table;
 
-pub use tepui_cert::{Certificate, Trace};
-pub use tepui_check::{Accepted, Rejected};
+pub use tepui_cert::{Certificate, Trace, Unreadable};
+pub use tepui_check::{Accepted, Cause, Rejected};
 pub use tepui_core::{
-    About, Budget, Evidence, Facts, Invariant, Limit, Outcome, PropertyOutcome, Reason, Status, Stopper, Story,
-    Verdict, story,
+    About, Bound, Budget, Evidence, Facts, Invariant, Iteration, Limit, Outcome, Progress, PropertyOutcome, Proven,
+    Reason, Refuted, Status, Stopper, Story, Verdict, story,
 };
 pub use tepui_engines::workers::Cores;
 pub use tepui_lang::{diagnostic, source};

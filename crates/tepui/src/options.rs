@@ -4,6 +4,7 @@ use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 
+use crate::Error;
 use crate::kinds::{CallReturn, QueuePrecision, Refinement, ThreadsAtStart, Walking};
 
 /// Several engines side by side; which they are depends on the kind of the model.
@@ -113,7 +114,7 @@ pub struct Options {
     pub minimal: Option<Minimal>,
     /// The last bound to explore: an amount of each resource, or one for all of them.
     pub bound_limit: Option<Vec<u32>>,
-    /// Whether to look for proofs; without, this is bounded exploration.
+    /// Whether to look for proofs; without, this is bounded exploration, which needs a `bound_limit`.
     pub prove: bool,
     /// Whether to list the views.
     pub list_views: bool,
@@ -191,6 +192,21 @@ impl Options {
     #[must_use]
     pub fn with_engine(self, engine: &'static Facts) -> Self {
         Self { engine, ..self }
+    }
+
+    /// Refuses what contradicts itself.
+    pub(crate) fn require_sense(&self) -> Result<(), Error> {
+        let wrong = match &self.bound_limit {
+            None if !self.prove => "exploration without proofs needs a limit on the bound",
+            Some(limit) if limit.is_empty() => {
+                "a limit on the bound has an amount for each resource, or one for all of them"
+            }
+            _ if self.minimal.is_some() && *self.engine != AUTO => {
+                "the smallest amount of a resource is told by `auto` only"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Misuse(wrong.to_owned()))
     }
 
     /// What is asked of a run about some properties.

@@ -18,6 +18,12 @@ pub struct Problem {
     pub sources: Vec<Option<Source>>,
 }
 
+impl std::fmt::Debug for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Problem").field("what", &self.what()).field("asked", &self.asked()).finish_non_exhaustive()
+    }
+}
+
 /// Reads a problem from a text. The extension of the name says in which language it is written.
 pub fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Problem, Error> {
     Problem::read(&Input::new(name, text), &Reading::default())
@@ -30,6 +36,7 @@ pub fn verify(problem: &Problem, options: &Options, budget: &Budget) -> Result<A
     if ![options.view_depth, options.z_depth].iter().all(|depth| DEPTHS.contains(depth)) {
         return Err(Error::Misuse(format!("depths are {} to {}", DEPTHS.start(), DEPTHS.end())));
     }
+    options.require_sense()?;
     problem.kind.require_fitting(options)?;
     problem.kind.verify(options, budget)
 }
@@ -37,7 +44,8 @@ pub fn verify(problem: &Problem, options: &Options, budget: &Budget) -> Result<A
 /// The depths that views may have.
 const DEPTHS: std::ops::RangeInclusive<usize> = 1..=1_000;
 
-/// Decides whether a certificate, in its text form, proves what is asked about a problem.
+/// Decides whether a certificate, in its text form, proves all that is asked about a problem. Where some properties are violated,
+/// [`Problem::check_some`] is asked about the others.
 pub fn check(problem: &Problem, certificate: &str) -> Result<Checked, Refusal> {
     problem.check(&Certificate::from_text(certificate)?, &|| false)
 }
@@ -184,15 +192,14 @@ impl Problem {
         crate::run::self_check(&*self.kind, outcome)
     }
 
-    /// Tells a trace that an answer about this problem holds. There is nothing to tell of a trace of another kind of model,
-    /// which panics in debug builds.
+    /// Tells a trace that an answer about this problem holds. There is nothing to tell of a trace of another model.
     pub fn tell(&self, trace: &Trace, detail: Detail) -> Story {
-        self.kind.tell(trace, detail)
+        if trace.model() == self.digest() { self.kind.tell(trace, detail) } else { Story::default() }
     }
 
-    /// The text form of a trace, with remarks for people.
+    /// The text form of a trace, with remarks for people; nothing, if it is one of another model.
     pub fn trace_text(&self, trace: &Trace) -> String {
-        self.kind.trace_text(trace)
+        if trace.model() == self.digest() { self.kind.trace_text(trace) } else { String::new() }
     }
 
     /// What there is to say about the model.

@@ -134,7 +134,7 @@ fn views_are_checked() {
 fn evidence(net: &Net) -> Option<Result<Certificate, Trace>> {
     let options = Options { engine: &tepui::COVERABILITY, ..Options::default() };
     let budget = Budget::unlimited().with_work(1_000_000);
-    let outcome = tepui::verify(&Problem::from(net.clone()), &options, &budget).unwrap().outcome;
+    let outcome = tepui::verify(&Problem::try_from(net.clone()).unwrap(), &options, &budget).unwrap().outcome;
     match &outcome.properties[0].verdict {
         Verdict::Safe(_) => Some(Ok(outcome.evidence()?.certificate.clone().try_into().unwrap())),
         Verdict::Unsafe(refuted) => Some(Err(refuted.trace().clone().try_into().unwrap())),

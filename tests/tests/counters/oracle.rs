@@ -117,7 +117,7 @@ fn violates(net: &Net, state: &State) -> bool {
 }
 
 fn answer(net: &Net, options: &Options, work: u64) -> Option<bool> {
-    let problem = Problem::from(net.clone());
+    let problem = Problem::try_from(net.clone()).unwrap();
     let options = Options { self_check: true, ..options.clone() };
     let budget = Budget::unlimited().with_work(work);
     let outcome = tepui::verify(&problem, &options, &budget).unwrap().outcome;
@@ -182,7 +182,8 @@ fn the_fewest_threads_are_the_fewest() {
         let net = net(&mut rng, Shape { transfers: true, guards: seed % 2 == 0, meetings: true });
         let fewest = (1..=5).find(|most| forwards(&net, *most).iter().any(|state| violates(&net, state)));
         let options = Options { engine: &THREADS, bound_limit: Some(vec![5]), ..Options::default() };
-        let outcome = tepui::verify(&Problem::from(net.clone()), &options, &Budget::unlimited()).unwrap().outcome;
+        let outcome =
+            tepui::verify(&Problem::try_from(net.clone()).unwrap(), &options, &Budget::unlimited()).unwrap().outcome;
         let bound = match &outcome.properties[0].verdict {
             Verdict::Unsafe(refuted) => refuted.bound().map(|bound| u64::from(bound.first())),
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -211,7 +212,8 @@ fn each_property_has_its_own_fewest_threads() {
     };
     for engine in [&tepui::AUTO, &COVERABILITY, &THREADS] {
         let options = Options { engine, ..Options::default() };
-        let outcome = tepui::verify(&Problem::from(net.clone()), &options, &Budget::unlimited()).unwrap().outcome;
+        let outcome =
+            tepui::verify(&Problem::try_from(net.clone()).unwrap(), &options, &Budget::unlimited()).unwrap().outcome;
         let bounds = outcome.properties.iter().map(|property| match &property.verdict {
             Verdict::Unsafe(refuted) => refuted.bound().map(|bound| bound.first()),
             Verdict::Safe(_) | Verdict::Unknown(_) => None,

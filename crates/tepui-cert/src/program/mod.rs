@@ -44,7 +44,7 @@ pub struct Certificate {
     /// Regular sets, instead of lemmas.
     pub regular: Option<Regular>,
     /// Lemmas about any number of threads, instead of others.
-    pub crowd: Option<Crowd>,
+    pub crowd: Option<Box<Crowd>>,
 }
 
 /// Lemmas about `main` and any number of other threads.

@@ -35,7 +35,7 @@ impl Certificate {
             None => None,
         };
         let crowd = match lines.accept("crowd") {
-            Some(head) => Some(Crowd::read(&mut lines, head)?),
+            Some(head) => Some(Box::new(Crowd::read(&mut lines, head)?)),
             None => None,
         };
         lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular, crowd })

@@ -267,11 +267,12 @@ impl<'a, 's> Parser<'a, 's> {
                 Action::StartAt(label)
             }
             "thread" | "start_thread" => {
+                let begin = self.tokens[self.at - 1].start;
                 let procedure = self.name("a procedure")?;
                 let arguments = self.arguments()?;
                 let star = self.take(Kind::Star);
                 if star && self.dialect.has_braces() && self.word("any") {
-                    self.started_again_and_again(procedure, arguments)
+                    self.started_again_and_again(begin, procedure, arguments)
                 } else {
                     let count = if star { Some(self.count()?) } else { None };
                     Action::Start { procedure, arguments, count }
@@ -380,8 +381,8 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     /// `thread f() * any` stands for `while (*) { thread f(); }`.
-    fn started_again_and_again(&self, procedure: Name, arguments: Vec<Expression>) -> Action {
-        let span = procedure.span.start..self.tokens[self.at - 1].span().end;
+    fn started_again_and_again(&self, begin: usize, procedure: Name, arguments: Vec<Expression>) -> Action {
+        let span = begin..self.tokens[self.at - 1].span().end;
         let start = Action::Start { procedure, arguments, count: None };
         let body = vec![Statement { labels: Vec::new(), span: span.clone(), action: start }];
         Action::While(Expression { span, operation: Operation::Any }, body)

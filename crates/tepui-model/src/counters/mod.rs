@@ -9,7 +9,7 @@
 //! *covered*: a shared state with at least some threads in some places, whatever else is there.
 
 use crate::Digest;
-use crate::pushdown::Names;
+use crate::pushdown::{Malformed, Names};
 
 /// How many threads are in which places, in ascending order, and none of them 0.
 pub type Bag = Vec<(u32, u32)>;
@@ -110,6 +110,41 @@ impl Pattern {
 }
 
 impl Net {
+    /// The same, if all that it mentions is there, and lists are in ascending order; or what is wrong with it.
+    pub fn well_formed(self) -> Result<Self, Malformed> {
+        let (shared, places) = (self.shared.count(), self.places.count());
+        let is_bag = |bag: &Bag| {
+            let exists = bag.iter().all(|(place, count)| *place < places && *count > 0);
+            exists && bag.is_sorted_by(|one, other| one.0 < other.0)
+        };
+        let is_there = |place: &u32| *place < places;
+        let is_step = |step: &Step| {
+            let moves = step.moves.iter().all(|(from, to)| is_there(from) && to.iter().all(is_there));
+            let others = step.others.iter().all(|others| others.iter().all(is_there) && others.is_sorted());
+            let ascending = step.moves.is_sorted_by(|one, other| one.0 < other.0);
+            step.from < shared
+                && step.to < shared
+                && is_bag(&step.taken)
+                && is_bag(&step.put)
+                && moves
+                && ascending
+                && others
+        };
+        let is_pattern = |pattern: &Pattern| pattern.shared < shared && is_bag(&pattern.counts);
+        let wrong = if self.start >= shared {
+            "it starts in a shared state that does not exist".to_owned()
+        } else if self.counts.len() != places as usize {
+            format!("it has {places} places, and says of {} how many threads are there", self.counts.len())
+        } else if let Some(step) = self.steps.iter().position(|step| !is_step(step)) {
+            format!("step {} mentions what does not exist, or not in ascending order", step + 1)
+        } else if let Some(property) = self.properties.iter().find(|property| !property.never.iter().all(is_pattern)) {
+            format!("property {} mentions what does not exist, or not in ascending order", property.name)
+        } else {
+            return Ok(self);
+        };
+        Err(Malformed::because(wrong))
+    }
+
     /// The initial state with the least number of threads.
     pub fn least(&self) -> State {
         let counts = self.counts.iter().map(|count| u64::from(count.least)).collect();

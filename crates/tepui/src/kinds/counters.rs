@@ -18,7 +18,7 @@ use tepui_lang::counters::{AtStart, Parsed, print_spec, read_spec, read_tts};
 use tepui_lang::diagnostic::Diagnostic;
 use tepui_model::Digest;
 use tepui_model::counters::{Bag, Net, Pattern, Step};
-use tepui_model::pushdown::Names;
+use tepui_model::pushdown::{Malformed, Names};
 
 use super::pushdown::OURS;
 use super::{
@@ -103,9 +103,11 @@ fn problem(parsed: Result<Parsed, Vec<Diagnostic>>, at_start: Option<AtStart>) -
     Ok((vec![Box::new(Crowd { net: Arc::new(parsed.net), at_start })], parsed.warnings))
 }
 
-impl From<Net> for Problem {
-    fn from(net: Net) -> Self {
-        Self::built(Box::new(Crowd { net: Arc::new(net), at_start: None }))
+impl TryFrom<Net> for Problem {
+    type Error = Malformed;
+
+    fn try_from(net: Net) -> Result<Self, Malformed> {
+        Ok(Self::built(Box::new(Crowd { net: Arc::new(net.well_formed()?), at_start: None })))
     }
 }
 

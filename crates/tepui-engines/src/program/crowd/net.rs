@@ -263,6 +263,6 @@ fn certificate(threads: &Threads, numbers: &Numbers, shared: Rows) -> Certificat
         frames: frames.frames,
         lemmas: Vec::new(),
         regular: None,
-        crowd: Some(crowd),
+        crowd: Some(Box::new(crowd)),
     }
 }

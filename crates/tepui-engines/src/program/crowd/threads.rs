@@ -175,7 +175,7 @@ impl Threads {
     pub(super) fn look_again(&mut self, acting: Acting, budget: &mut Budget) -> Result<Rc<[Moved]>, Stop> {
         let mut found = Vec::new();
         for raw in self.raw_steps(acting, budget)? {
-            self.moved(acting, raw, &mut found);
+            self.moved(acting, &raw, &mut found);
             budget.spend(1)?;
         }
         self.machine.require_all_steps(budget)?;
@@ -198,13 +198,13 @@ impl Threads {
     }
 
     /// What a step makes of the stack and of others.
-    fn moved(&mut self, acting: Acting, raw: Raw, found: &mut Vec<Moved>) {
+    fn moved(&mut self, acting: Acting, raw: &Raw, found: &mut Vec<Moved>) {
         let (kind, _, word) = acting;
         let old = self.words[kind][word].clone();
         match raw.outcome {
             Outcome::Blocked => {}
             Outcome::Fails => self.fails(acting, &raw.frame),
-            Outcome::Returns => self.returns(acting, &old, &raw, found),
+            Outcome::Returns => self.returns(acting, &old, raw, found),
             Outcome::Ends => {
                 let word = if kind == MAIN { self.word(MAIN, vec![Symbol::BOTTOM]) } else { NOBODY };
                 let shared = self.programs.tables.add_shared(&raw.shared);

@@ -127,7 +127,7 @@ impl Views {
         let own: Vec<u32> = Some(moved.word).filter(|word| *word != NOBODY).into_iter().collect();
         for (main, rest) in ways {
             let state = self.states.intern((moved.shared, main));
-            self.with_started(state, [rest, own.clone()].concat(), &moved.effect, budget)?;
+            self.with_started(state, &[rest, own.clone()].concat(), &moved.effect, budget)?;
         }
         Ok(())
     }
@@ -144,21 +144,21 @@ impl Views {
         if let Effect::Wakes(condition, all) = moved.effect {
             ways = woken(threads, None, rest, condition, all);
         }
-        ways.into_iter().try_for_each(|(_, rest)| self.with_started(state, rest, &moved.effect, budget))
+        ways.into_iter().try_for_each(|(_, rest)| self.with_started(state, &rest, &moved.effect, budget))
     }
 
     /// Adds what is seen of some threads and those that are started.
-    fn with_started(&mut self, state: u32, all: Vec<u32>, effect: &Effect, budget: &mut Budget) -> Result<(), Stop> {
+    fn with_started(&mut self, state: u32, all: &[u32], effect: &Effect, budget: &mut Budget) -> Result<(), Stop> {
         budget.spend(1)?;
         match effect {
             // No more of them are seen at the same time.
             Effect::Starts(words, count) => {
                 for more in choices(words, (*count as usize).min(self.size)) {
-                    self.add_all(state, &[all.as_slice(), &more].concat());
+                    self.add_all(state, &[all, &more].concat());
                     budget.spend(1)?;
                 }
             }
-            Effect::Nothing | Effect::Wakes(..) => self.add_all(state, &all),
+            Effect::Nothing | Effect::Wakes(..) => self.add_all(state, all),
         }
         Ok(())
     }
