@@ -66,7 +66,7 @@ pub(crate) static ENTRY: Entry = Entry {
 static BY_DEFAULT: EngineInfo =
     EngineInfo { facts: &AUTO, summary: "coverability", condition: None, paper: OURS, flags: &[] };
 
-static DECIDING: EngineInfo = EngineInfo {
+pub(crate) const DECIDING: EngineInfo = EngineInfo {
     facts: &COVERABILITY,
     summary: "any number of threads: weights and views of a few threads from above, backwards and forwards between them",
     condition: None,

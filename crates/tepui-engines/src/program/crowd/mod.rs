@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use tepui_cert::{Certificate, Trace};
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Limit, Notes, Round, Stop};
-use tepui_model::program::Property;
+use tepui_model::program::{Goal, Property};
 
 use super::code::Code;
 use super::system::Programs;
@@ -161,7 +161,15 @@ impl Engine for Crowd {
     }
 
     fn notes(&self) -> Notes {
-        Notes { stored: ["state or pattern", "states and patterns"], from_above: true, ..Notes::default() }
+        let mut obstacles = Vec::new();
+        let deadlock = |property: &&Property| property.never.contains(&Goal::Deadlock);
+        if let Some(property) = self.properties.iter().find(deadlock) {
+            let name = &property.name;
+            obstacles.push(format!(
+                "{name} is about all threads at once: nothing is proved about it for any number of them"
+            ));
+        }
+        Notes { stored: ["state or pattern", "states and patterns"], from_above: true, obstacles, ..Notes::default() }
     }
 }
 

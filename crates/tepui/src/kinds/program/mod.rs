@@ -32,6 +32,7 @@ use tepui_model::Digest;
 use tepui_model::program::{Action, Goal, Program, Property};
 use tepui_model::pushdown;
 
+use super::counters::COVERABILITY;
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
     of_another_kind, open_because, others_that_apply,
@@ -95,7 +96,14 @@ const ENGINES: &[&EngineInfo] = {
         &of::STATES,
         &of::VIEWS,
         &of::SYMBOLIC,
+        &CROWDS,
     ]
+};
+
+/// Proofs for any number of threads.
+static CROWDS: EngineInfo = EngineInfo {
+    condition: Some("of programs those that create threads; it proves, and finds no violations"),
+    ..super::counters::DECIDING
 };
 
 /// The most threads at the same time, where threads are created and nothing else is said.
@@ -400,6 +408,11 @@ fn search(
         return search_creating(program, compiling, options, budget);
     }
     let engines = Engines::new(program, compiling, options, 1, compiling.properties(program), budget)?;
+    if *options.engine == COVERABILITY {
+        let why = Reason::NotApplicable("all threads of the program are there from the start".to_owned());
+        let outcome = Outcome::without_answer(&COVERABILITY, &names(program, compiling), &why);
+        return Ok((outcome, engines.code));
+    }
     let outcome = engines.search(&options.query(names(program, compiling)), budget)?;
     Ok((outcome, engines.code))
 }
@@ -417,12 +430,20 @@ fn search_creating(
     let (inside, most) = (creating.inside(), vec![compiling.most_threads()]);
     let enough = Arc::new(OnceLock::new());
     let mut outcome = match crowd(program, compiling, options, &enough, budget) {
+        None if *options.engine == COVERABILITY => {
+            let why = Reason::NotApplicable("no property is asked for that it can prove".to_owned());
+            Outcome::without_answer(&COVERABILITY, &names, &why)
+        }
+        Some(mut crowd) if *options.engine == COVERABILITY => {
+            drive(&mut crowd, &options.query(names), &mut budget.clone())
+        }
         None => {
             let query = Query { bound_limit: Some(most), ..options.query(names) };
             drive(&mut { creating }, &query, &mut budget.clone())
         }
         Some(crowd) => {
-            let members = vec![Member::new(creating).within(Some(most)), Member::new(crowd)];
+            let crowd = Member::new(crowd).within(options.bound_limit.clone());
+            let members = vec![Member::new(creating).within(Some(most)), crowd];
             let query = Query { bound_limit: None, ..options.query(names) };
             drive(&mut *Portfolio::of(members, options.cores.threads), &query, &mut budget.clone())
         }
@@ -431,7 +452,8 @@ fn search_creating(
     if outcome.raised.resources == CREATING.resources {
         outcome.engine = engine.unwrap_or(outcome.engine);
     }
-    match enough.get().filter(|_| compiling.max_threads.is_none()) {
+    let more = compiling.max_threads.is_none() && *options.engine == AUTO;
+    match enough.get().filter(|_| more) {
         Some(others) => with_more_threads(program, compiling, options, budget, (outcome, code), *others),
         None => Ok((outcome, code)),
     }
@@ -473,7 +495,7 @@ fn crowd(
     let properties = compiling.properties(program);
     let asks = properties.iter().any(|property| !property.never.contains(&Goal::Deadlock));
     let verdict_only = prove && !list_views && !invariant && call_return.is_none();
-    if *engine != AUTO || !asks || !verdict_only {
+    if ![&AUTO, &COVERABILITY].contains(&engine) || !asks || !verdict_only {
         return None;
     }
     // Threads that are woken together go on one by one, if each step is seen.
