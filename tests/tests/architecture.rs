@@ -232,6 +232,21 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
         ],
     ),
     (
+        "programs, any number of threads",
+        4_500,
+        OF_PROGRAMS,
+        &[
+            "crates/tepui-cert/src/program/crowd.rs",
+            "crates/tepui-check/src/program/crowd.rs",
+            "crates/tepui-cert/src/pushdown/lemma.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
+            "crates/tepui-check/src/lemma",
+            "crates/tepui-model/src/counters",
+            "crates/tepui-cert/src/counters/mod.rs",
+            "crates/tepui-check/src/counters",
+        ],
+    ),
+    (
         "pushdown",
         3_000,
         &[],

@@ -10,6 +10,7 @@
 //!
 //! Where any number of threads is created, a [`Crowd`] takes the place of lemmas about a fixed number.
 
+mod crowd;
 mod read;
 mod trace;
 mod write;
@@ -20,8 +21,8 @@ use tepui_model::Digest;
 use tepui_model::program::Property;
 use tepui_model::program::step::Frame;
 
-use crate::counters;
-use crate::pushdown::{Lemma, LemmaThread, Regular, Rows};
+use crate::pushdown::{Lemma, Regular, Rows};
+pub use crowd::Crowd;
 pub use trace::{Step, Trace};
 pub use write::bits_of;
 
@@ -45,24 +46,6 @@ pub struct Certificate {
     pub regular: Option<Regular>,
     /// Lemmas about any number of threads, instead of others.
     pub crowd: Option<Box<Crowd>>,
-}
-
-/// Lemmas about `main` and any number of other threads.
-///
-/// They are those of [counters](crate::counters), about a system of threads that the checker makes of the program itself. Its
-/// places are the words of the others. Its shared states are the states listed here, numbered from 1: what all threads share, and
-/// `main`. The shared state 0 comes before them, when there is nobody yet. The first lemma is about views, and names who can be
-/// where.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Crowd {
-    /// How many symbols of a stack a word has.
-    pub depth: u32,
-    /// The words of `main` and what may lie below them, and those of the others.
-    pub threads: [LemmaThread; 2],
-    /// In ascending order: a shared state, whether a thread must not be interrupted, and the word of `main`.
-    pub states: Vec<(u32, bool, u32)>,
-    /// What holds in every reachable state.
-    pub lemmas: Vec<counters::Lemma>,
 }
 
 /// Which variables are kept, by number, in ascending order.

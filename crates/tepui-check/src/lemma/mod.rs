@@ -502,22 +502,15 @@ impl<'a, S: System> Checked<'a, S> {
 
     /// The number of a word that a thread gets.
     pub(crate) fn word_number(&self, thread: usize, word: Word<'_>) -> Result<u32, String> {
-        let system = self.system;
         let number = self.words[self.groups.leader(thread)].get(word).copied();
-        number.ok_or_else(|| {
-            format!("brings {} to {}, which no view has", system.thread_name(thread), show_word(system, thread, word))
-        })
+        number.ok_or_else(|| self.no_view_has(thread, word))
     }
 
     pub(crate) fn require_below(&self, thread: usize, word: Word<'_>, symbol: Symbol) -> Result<(), String> {
         let below = &self.below[self.groups.leader(thread)];
         match below.get(word).is_some_and(|listed| listed.binary_search(&symbol).is_ok()) {
             true => Ok(()),
-            false => Err(format!(
-                "{} may come to lie below {}, which is not listed",
-                self.system.show_symbol(thread, symbol),
-                show_word(self.system, thread, word)
-            )),
+            false => Err(self.not_below(thread, word, symbol)),
         }
     }
 }

@@ -17,6 +17,18 @@ impl<S: System> Checked<'_, S> {
         format!("at view {}, {}{taken}: {reason}", self.show(row), system.show_move(leader, step))
     }
 
+    /// Says that a thread gets a word that is not listed.
+    pub(super) fn no_view_has(&self, thread: usize, word: Word<'_>) -> String {
+        let (name, word) = (self.system.thread_name(thread), show_word(self.system, thread, word));
+        format!("brings {name} to {word}, which no view has")
+    }
+
+    /// Says that a symbol comes to lie below a word where it is not listed.
+    pub(super) fn not_below(&self, thread: usize, word: Word<'_>, symbol: Symbol) -> String {
+        let (symbol, word) = (self.system.show_symbol(thread, symbol), show_word(self.system, thread, word));
+        format!("{symbol} may come to lie below {word}, which is not listed")
+    }
+
     /// A row, for people.
     pub(crate) fn show(&self, row: &[u32]) -> String {
         self.show_with(row, (usize::MAX, &[]))

@@ -9,7 +9,8 @@
 //! **Why this is sound.** Every execution of the program is one of the net, by induction over its steps. Let the net have come
 //! to what is seen of a state of the program: all that lies below words is listed, as in [`lemma`](crate::lemma). The first
 //! lemma holds in all states that the net reaches, so the word of each thread is listed for this state, and its steps were taken
-//! into the net. Whether a thread is uninterrupted is seen on its topmost frame. At most one is, for only such a thread moves
+//! into the net. If `main` has ended before it is seen for the first time, another thread is called `main`: all that matters is
+//! that it is one and the same. Whether a thread is uninterrupted is seen on its topmost frame. At most one is, for only such a thread moves
 //! while there is one, and nobody starts or wakes up uninterrupted: so a step leads to a state in which the one that moved is
 //! uninterrupted, or none is.
 //!

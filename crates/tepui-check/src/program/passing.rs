@@ -153,7 +153,8 @@ impl Passing<'_> {
         }
         match self.is_unhindered(frame) {
             true => stays(action) && !(self.watched.deadlock && self.may_block(shared, frame)),
-            false => self.is_unseen(frame, action),
+            // Others can neither see nor hinder it.
+            false => self.is_plain(frame) && is_local(action),
         }
     }
 
@@ -162,12 +163,10 @@ impl Passing<'_> {
         self.watched.is_alone || self.runner.is_uninterrupted(frame)
     }
 
-    /// Whether others can neither see nor hinder a step.
-    pub(super) fn is_unseen(&self, frame: &Frame, action: &Action) -> bool {
-        let procedure = &self.runner.program().procedures[frame.procedure];
-        // A thread that stands before an atomic block enters it with a step that others see.
+    /// Whether nothing is enforced around the statement of a frame, and no atomic block is entered with it, which others see.
+    pub(super) fn is_plain(&self, frame: &Frame) -> bool {
         let enters = matches!(self.runner.action(frame.procedure, frame.position), Some(Action::Atomic(_)));
-        !enters && procedure.enforced.is_none() && is_local(action)
+        !enters && self.runner.program().procedures[frame.procedure].enforced.is_none()
     }
 
     /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
@@ -245,7 +244,7 @@ fn stays(action: &Action) -> bool {
 }
 
 /// Whether a statement reads and writes local variables only and has a result for each of their values.
-fn is_local(action: &Action) -> bool {
+pub(super) fn is_local(action: &Action) -> bool {
     match action {
         Action::Skip | Action::For(..) | Action::Next(..) => true,
         Action::Goto(targets) => !targets.is_empty(),

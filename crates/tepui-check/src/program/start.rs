@@ -10,22 +10,18 @@ use tepui_model::program::Action;
 use tepui_model::program::step::{Effect, Frame, Stage, Value};
 use tepui_model::pushdown::Symbol;
 
-use super::passing::{Lost, Passing, follow, reads_locals_only};
+use super::passing::{Lost, Passing, follow, is_local, reads_locals_only};
 use crate::system::{NOWHERE, Start};
 
 /// The shared values, `main` if it has not ended, and the threads that it has started.
 type Begun = (Vec<Value>, Option<Frame>, Vec<Frame>);
 
-/// The most threads that `main` may start in a crowd before it is seen.
-const MOST_STARTED: usize = 256;
-
 /// The states at the start, each with the symbols of its threads; or why there are none.
 pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>, String> {
     let mut found = Vec::new();
-    let most = if passing.tables.is_crowd() { MOST_STARTED } else { places };
     let (shared, frames) = passing.runner.start(passing.tables);
     for main in frames {
-        for state in begun(passing, (shared.clone(), Some(main), Vec::new()), most)? {
+        for state in begun(passing, (shared.clone(), Some(main), Vec::new()), places)? {
             found.extend(placed(passing, state, places)?);
         }
         if passing.tables.is_stopped() {
@@ -37,8 +33,9 @@ pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>
     Ok(found)
 }
 
-/// The states in which `main` has run on to a frame that is listed, or to its end, and has started no more than so many threads.
-fn begun(passing: &Passing<'_>, state: Begun, most: usize) -> Result<Vec<Begun>, String> {
+/// The states in which `main` has run on to a frame that is listed, or to its end, and has started no more threads than there are
+/// places.
+fn begun(passing: &Passing<'_>, state: Begun, places: usize) -> Result<Vec<Begun>, String> {
     let rests = |(_, main, _): &Begun| {
         main.iter().for_each(|main| passing.tables.visit(main));
         main.as_ref().is_none_or(|main| passing.tables.symbol(main).is_some())
@@ -47,12 +44,10 @@ fn begun(passing: &Passing<'_>, state: Begun, most: usize) -> Result<Vec<Begun>,
     let may_go_on = |(_, _, started): &Begun| started.is_empty();
     let stopped = || passing.tables.is_stopped();
     // Otherwise a loop that starts threads would never end.
-    let few = |states: Vec<Begun>| Some(states).filter(|states| states.iter().all(|state| state.2.len() <= most));
-    let passed = |state: &Begun| passed(passing, state).and_then(few);
+    let few = |states: &Vec<Begun>| states.iter().all(|state| state.2.len() <= places);
+    let passed = |state: &Begun| passed(passing, state).filter(few);
     follow(state, rests, passed, may_go_on, stopped).map_err(|lost| match lost {
-        Lost::Seen => {
-            "at the start: `main` passes what others may see, or starts more threads than there are places".to_owned()
-        }
+        Lost::Seen => "at the start: `main` passes what others may see, or starts too many threads".to_owned(),
         Lost::Endless => "at the start: `main` may go on for ever without being seen".to_owned(),
     })
 }
@@ -62,14 +57,15 @@ fn passed(passing: &Passing<'_>, (shared, main, before): &Begun) -> Option<Vec<B
     let main = main.as_ref()?;
     let runner = passing.runner;
     let action = runner.action(main.procedure, runner.first_of(main.procedure, main.position));
+    // Nothing keeps it from a step, and others need not wait for it.
+    let free = !runner.is_uninterrupted(main) && passing.is_plain(main);
     let fits = match action {
         _ if main.stage != Stage::Running || passing.watched.watches(runner, main) => false,
         Some(Action::Call { .. }) => false,
         _ if before.is_empty() => !(passing.watched.deadlock && passing.may_block(shared, main)),
-        None => unhindered(passing, main),
-        Some(Action::Return(_) | Action::EndThread) => unhindered(passing, main),
-        Some(Action::Start { arguments, .. }) => unhindered(passing, main) && arguments.iter().all(reads_locals_only),
-        Some(action) => !runner.is_uninterrupted(main) && passing.is_unseen(main, action),
+        None | Some(Action::Return(_) | Action::EndThread) => free,
+        Some(Action::Start { arguments, .. }) => free && arguments.iter().all(reads_locals_only),
+        Some(action) => free && is_local(action),
     };
     let steps = fits.then(|| runner.steps(shared, main, passing.tables))?;
     let next = |(shared, effect): (Vec<Value>, Effect)| match effect {
@@ -82,19 +78,9 @@ fn passed(passing: &Passing<'_>, (shared, main, before): &Begun) -> Option<Vec<B
     steps.into_iter().map(next).collect()
 }
 
-/// Whether nothing keeps a thread from a step, and others need not wait for it.
-fn unhindered(passing: &Passing<'_>, main: &Frame) -> bool {
-    let runner = passing.runner;
-    let enters = matches!(runner.action(main.procedure, main.position), Some(Action::Atomic(_)));
-    !enters && !runner.is_uninterrupted(main) && runner.program().procedures[main.procedure].enforced.is_none()
-}
-
-/// The threads that have not ended, each in a place of its own and run on. In a crowd the first place is that of `main`, and
-/// there are as many others as it takes.
+/// The threads that have not ended, each in a place of its own and run on.
 fn placed(passing: &Passing<'_>, (shared, main, started): Begun, places: usize) -> Result<Vec<Start>, String> {
-    let crowd = passing.tables.is_crowd();
-    let first = if crowd && main.is_none() { vec![Vec::new()] } else { Vec::new() };
-    let mut rows = vec![(passing.tables.shared_number(&shared), first)];
+    let mut rows = vec![(passing.tables.shared_number(&shared), Vec::new())];
     for frame in main.into_iter().chain(started) {
         let results = passing.run_on(shared.clone(), frame);
         let extended = |(shared, stacks): &Start| {
@@ -109,12 +95,12 @@ fn placed(passing: &Passing<'_>, (shared, main, started): Begun, places: usize) 
             return Ok(Vec::new());
         }
     }
-    if !crowd && rows.iter().any(|(_, stacks)| stacks.len() > places) {
+    if rows.iter().any(|(_, stacks)| stacks.len() > places) {
         return Err("at the start: there are more threads than places".to_owned());
     }
     if rows.iter().any(|(shared, stacks)| *shared == NOWHERE || stacks.contains(&vec![Symbol(NOWHERE)])) {
         return Err("at the start: a shared state or a frame is not listed".to_owned());
     }
-    rows.iter_mut().for_each(|(_, stacks)| stacks.resize(places.max(stacks.len()), Vec::new()));
+    rows.iter_mut().for_each(|(_, stacks)| stacks.resize(places, Vec::new()));
     Ok(rows)
 }

@@ -104,17 +104,11 @@ impl<'c> Tables<'c> {
         self.certificate.shared.len() as u32
     }
 
-    /// How many threads the lemmas speak of.
+    /// How many threads the lemmas speak of; in a crowd one that is always in sight, and one of the others.
     pub(super) fn places(&self) -> usize {
-        let crowd = || self.certificate.crowd.as_ref().map_or(0, |crowd| crowd.threads.len());
-        let regular = || self.certificate.regular.as_ref().map_or_else(crowd, |regular| regular.threads.len());
-        self.certificate.lemmas.first().map_or_else(regular, |lemma| lemma.threads.len())
-    }
-
-    /// Whether the lemmas speak of `main` and any number of others.
-    pub(super) fn is_crowd(&self) -> bool {
         let Certificate { lemmas, regular, crowd, .. } = self.certificate;
-        lemmas.is_empty() && regular.is_none() && crowd.is_some()
+        let regular = || regular.as_ref().map_or(crowd.iter().len() * 2, |regular| regular.threads.len());
+        lemmas.first().map_or_else(regular, |lemma| lemma.threads.len())
     }
 
     /// Whether the caller wants to stop.

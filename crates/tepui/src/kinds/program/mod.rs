@@ -101,10 +101,7 @@ const ENGINES: &[&EngineInfo] = {
 };
 
 /// Proofs for any number of threads.
-static CROWDS: EngineInfo = EngineInfo {
-    condition: Some("of programs those that create threads; it proves, and finds no violations"),
-    ..super::counters::DECIDING
-};
+static CROWDS: EngineInfo = EngineInfo { condition: Some("in which threads are created"), ..super::counters::DECIDING };
 
 /// The most threads at the same time, where threads are created and nothing else is said.
 const MAX_THREADS: u32 = 4;
