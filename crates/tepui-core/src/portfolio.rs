@@ -371,6 +371,7 @@ impl Engine for Portfolio {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        self.speaker = None;
         while let Some((total, result)) = self.wait(budget) {
             // What other members have done since may have been charged already.
             let over = budget.spend(total.saturating_sub(self.charged)).err();

@@ -5,7 +5,7 @@ use crate::pushdown::LemmaThread;
 
 /// Lemmas about `main` and any number of other threads.
 ///
-/// They are those of [counters](crate::counters), about a system of threads that the checker makes of the program itself. Its
+/// They are those of [`counters`], about a system of threads that the checker makes of the program itself. Its
 /// places are the words of the others. Its shared states are the states listed here, numbered from 1: what all threads share, and
 /// `main`. The shared state 0 comes before them, when there is nobody yet. The first lemma is about views, and names who can be
 /// where.

@@ -4,7 +4,7 @@
 //! thread is uninterrupted, and the word of `main`. The first of its lemmas says, among other things, which words the others
 //! may have in which state. From these the checker makes a [`Net`]: its shared states are the states, its places the words of
 //! the others, its steps all that the interpreter says of `main` and of another thread with such a word. Shared state 0 comes
-//! before all of them, and leads to the states at the start. The lemmas are then those of [counters](crate::counters).
+//! before all of them, and leads to the states at the start. The lemmas are then those of [`counters`].
 //!
 //! **Why this is sound.** Every execution of the program is one of the net, by induction over its steps. Let the net have come
 //! to what is seen of a state of the program: all that lies below words is listed, as in [`lemma`](crate::lemma). The first
@@ -38,6 +38,9 @@ const OTHERS: usize = 1;
 
 /// After how many words of a state the caller is asked whether to stop.
 const LOOK_EVERY: usize = 256;
+
+/// The most ways in which threads that are started together may begin.
+const MOST_WAYS: usize = 10_000;
 
 /// Decides whether lemmas about any number of threads hold and exclude what the properties forbid.
 pub(super) fn check(
@@ -241,6 +244,9 @@ impl<'a, 'p> Building<'a, 'p> {
             more.iter_mut().for_each(|way| way.sort_unstable());
             more.sort_unstable();
             more.dedup();
+            if more.len() > MOST_WAYS || self.system.is_stopped() {
+                return Err("threads that are started together begin in too many ways".to_owned());
+            }
             ways = more;
         }
         Ok(ways)

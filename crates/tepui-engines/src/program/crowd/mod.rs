@@ -1,9 +1,9 @@
 //! Programs that create any number of threads.
 //!
 //! What is seen is `main`, the shared variables and k of the other threads, of each the topmost frames of its stack. From above
-//! ([`views`]), the least set of views is found that contains the start and that no step leaves, of a thread in sight or out
+//! (`views`), the least set of views is found that contains the start and that no step leaves, of a thread in sight or out
 //! of sight: whatever any number of threads does, no other view appears. That names the words that threads may have, and which
-//! of them occur in which state: a *net* of threads in finitely many places ([`net`]), for which coverability is decided
+//! of them occur in which state: a *net* of threads in finitely many places (`net`), for which coverability is decided
 //! ([`counters`](crate::counters)). Where no thread calls procedures the net is the program; where they recurse it contains all
 //! that the program does, and more frames are looked at if that is too much.
 //!
@@ -42,6 +42,8 @@ pub struct Crowd {
     inside: Option<Inside>,
     /// How many threads besides `main` are enough for each violation that there is, when that is known.
     enough: Arc<OnceLock<u64>>,
+    /// Why there is no net.
+    gave_up: Option<String>,
 }
 
 /// The present net, and who decides about it.
@@ -54,7 +56,7 @@ struct Inside {
 impl Crowd {
     /// Looks at all properties of a program. How many threads besides `main` violations need is noted, if it is found out.
     pub fn new(code: Arc<Code>, properties: Vec<Property>, depth: usize, enough: Arc<OnceLock<u64>>) -> Self {
-        Self { code, properties, depth: depth.max(1), round: 0, inside: None, enough }
+        Self { code, properties, depth: depth.max(1), round: 0, inside: None, enough, gave_up: None }
     }
 
     /// Finds views that no step leaves, of one thread or of two.
@@ -85,6 +87,7 @@ impl Crowd {
         let silent = self.properties.len() - inside.crowded.properties.len();
         round.test_due = round.test_due && silent == 0;
         round.open += (silent + open.len()) as u64;
+        round.views = round.views.max(inside.crowded.view_count());
         inside.last = Some(Round { violated, ..round.clone() });
         if round.open == (silent + open.len()) as u64 && !round.test_due && round.stopped.is_none() {
             self.decided(&mut round);
@@ -102,7 +105,7 @@ impl Crowd {
             true => {
                 let most = violated.iter().filter_map(|&own| inside.engine.threads_of(own)).max();
                 most.into_iter().for_each(|most| _ = self.enough.set(most));
-                "there are violations, which are looked for with one thread more each time".to_owned()
+                "a violation needs more threads than were looked at, or is looked for by other engines".to_owned()
             }
             false if self.depth >= DEEPEST => format!("views of {DEEPEST} frames of each stack are not enough"),
             false => {
@@ -127,7 +130,11 @@ impl Engine for Crowd {
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
         let deeper = |inside: &Inside| !inside.crowded.exact && inside.crowded.depth() < self.depth;
         if self.inside.as_ref().is_none_or(deeper) {
-            let crowded = self.close(budget)?;
+            let crowded = self.close(budget).inspect_err(|stop| {
+                if let Stop::GaveUp(why) | Stop::NotApplicable(why) = stop {
+                    self.gave_up = Some(why.clone());
+                }
+            })?;
             let engine = Coverability::beginning(Arc::clone(&crowded.net), self.round);
             self.inside = Some(Inside { crowded, engine, last: None });
         }
@@ -161,7 +168,9 @@ impl Engine for Crowd {
     }
 
     fn notes(&self) -> Notes {
-        let mut obstacles = Vec::new();
+        let gave_up = self.gave_up.iter();
+        let mut obstacles: Vec<_> =
+            gave_up.map(|why| format!("there is no proof for any number of threads: {why}")).collect();
         let deadlock = |property: &&Property| property.never.contains(&Goal::Deadlock);
         if let Some(property) = self.properties.iter().find(deadlock) {
             let name = &property.name;

@@ -17,7 +17,7 @@ use tepui_model::pushdown::Names;
 use super::super::certificate::{Frames, kept};
 use super::super::code::Code;
 use super::threads::{Effect, MAIN, NOBODY, OTHERS, Threads};
-use super::views::{Views, choices};
+use super::views::{Views, each_choice};
 
 /// A program as a system of threads in finitely many places.
 pub(super) struct Crowded {
@@ -95,6 +95,11 @@ impl Crowded {
         Ok(Self { net: Arc::new(net), exact, properties: decided, certificate, all: properties, views })
     }
 
+    /// How many views were closed.
+    pub(super) fn view_count(&self) -> u64 {
+        self.views.rows.len() as u64
+    }
+
     /// How many frames of a stack are seen.
     pub(super) fn depth(&self) -> usize {
         self.certificate.crowd.as_ref().map_or(0, |crowd| crowd.depth as usize)
@@ -153,6 +158,20 @@ fn started(numbers: &Numbers) -> Step {
     Step { from: 0, to, taken: Vec::new(), put: Vec::new(), moves: Vec::new(), others: None, line: 0 }
 }
 
+/// The most ways in which threads that are started together may begin.
+const MOST_WAYS: f64 = 10_000.0;
+
+/// Fails if so many threads, each of which begins with one of some words, begin in too many ways.
+fn require_few_ways(words: usize, count: u32) -> Result<(), Stop> {
+    let more = |ways: f64, own: usize| ways * (f64::from(count) + own as f64) / own as f64;
+    match (1..words).fold(1.0, more) <= MOST_WAYS {
+        true => Ok(()),
+        false => Err(Stop::NotApplicable(format!(
+            "{count} threads are started at once, each of which may begin in {words} ways"
+        ))),
+    }
+}
+
 /// Finds the steps of the net.
 struct Found<'a> {
     threads: &'a mut Threads,
@@ -179,10 +198,11 @@ impl Found<'_> {
             match &moved.effect {
                 Effect::Nothing => add(self, main, &taken, &own, Vec::new())?,
                 Effect::Starts(words, count) => {
-                    for more in choices(words, *count as usize) {
+                    require_few_ways(words.len(), *count)?;
+                    each_choice(words, *count as usize, &mut Vec::new(), &mut |more| {
                         budget.spend(1)?;
-                        add(self, main, &taken, &[own.as_slice(), &more].concat(), Vec::new())?;
-                    }
+                        add(self, main, &taken, &[own.as_slice(), more].concat(), Vec::new())
+                    })?;
                 }
                 Effect::Wakes(condition, all) => {
                     let mains = word.and_then(|_| self.threads.woken(MAIN, main, *condition));

@@ -153,10 +153,10 @@ impl Views {
         match effect {
             // No more of them are seen at the same time.
             Effect::Starts(words, count) => {
-                for more in choices(words, (*count as usize).min(self.size)) {
-                    self.add_all(state, &[all, &more].concat());
-                    budget.spend(1)?;
-                }
+                each_choice(words, (*count as usize).min(self.size), &mut Vec::new(), &mut |more| {
+                    self.add_all(state, &[all, more].concat());
+                    budget.spend(1)
+                })?;
             }
             Effect::Nothing | Effect::Wakes(..) => self.add_all(state, all),
         }
@@ -238,18 +238,22 @@ fn without(words: &[u32], word: u32) -> Row {
     words.iter().enumerate().filter(|(own, _)| Some(*own) != at).map(|(_, word)| *word).collect()
 }
 
-/// All multisets of so many words.
-pub(super) fn choices(words: &[u32], count: usize) -> Vec<Vec<u32>> {
-    let mut found = vec![Vec::new()];
-    for _ in 0..count {
-        let more = found.iter().flat_map(|way: &Vec<u32>| {
-            let from = way.last().copied().unwrap_or(0);
-            let later = words.iter().copied().filter(move |word| *word >= from);
-            later.map(|word| way.iter().copied().chain([word]).collect())
-        });
-        found = more.collect();
+/// Goes through all multisets of so many words, which are in ascending order.
+pub(super) fn each_choice<F: FnMut(&[u32]) -> Result<(), Stop>>(
+    words: &[u32],
+    count: usize,
+    chosen: &mut Vec<u32>,
+    each: &mut F,
+) -> Result<(), Stop> {
+    if chosen.len() == count {
+        return each(chosen);
     }
-    found
+    for (at, &word) in words.iter().enumerate() {
+        chosen.push(word);
+        each_choice(&words[at..], count, chosen, each)?;
+        chosen.pop();
+    }
+    Ok(())
 }
 
 /// What becomes of `main`, unless it is the one that wakes others, and of those in sight: all that sleep on a condition are woken,

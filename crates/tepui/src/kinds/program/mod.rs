@@ -340,7 +340,8 @@ impl Kind for BooleanProgram {
         // To find that all threads are blocked, the model takes steps that the program does not have.
         let sleeps = sleeps(&self.program);
         let shorter = super::pushdown::shorter(outcome, &|name| name != DEADLOCK && !sleeps);
-        let full = *outcome.raised == CREATING && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
+        let raised = [&CREATING, &COVERABILITY].contains(&outcome.raised);
+        let full = raised && open_because(outcome) == Some(&Reason::Limit(Limit::Bound));
         let more = full.then(|| "--max-threads N allows more simultaneous threads".to_owned());
         [shorter, others_that_apply(&ENTRY, outcome), more].into_iter().flatten().collect()
     }
@@ -414,9 +415,27 @@ fn search(
     Ok((outcome, engines.code))
 }
 
-/// The same where threads are created. What the driver raises is their number; the engine inside has a limit of its own. Where
-/// a proof for any number of them may be found, it is looked for beside that.
+/// The same where threads are created. If it is asked for an invariant, which proofs for any number of threads do not tell, these
+/// come last.
 fn search_creating(
+    program: &Arc<Program>,
+    compiling: &Compiling,
+    options: &Options,
+    budget: &Budget,
+) -> Result<(Outcome, Arc<Code>), Error> {
+    let found = raise_threads(program, compiling, options, budget)?;
+    if !options.invariant || *options.engine != AUTO || found.0.conclusive() || budget.clone().look().is_err() {
+        return Ok(found);
+    }
+    let options = Options { invariant: false, ..options.clone() };
+    let (mut outcome, code) = raise_threads(program, compiling, &options, budget)?;
+    outcome.remarks.push("a proof for any number of threads tells no invariant".to_owned());
+    Ok((outcome, code))
+}
+
+/// What the driver raises is the number of threads; the engine inside has a limit of its own. Where a proof for any number of them
+/// may be found, it is looked for beside that.
+fn raise_threads(
     program: &Arc<Program>,
     compiling: &Compiling,
     options: &Options,
@@ -449,6 +468,12 @@ fn search_creating(
     if outcome.raised.resources == CREATING.resources {
         outcome.engine = engine.unwrap_or(outcome.engine);
     }
+    // What is raised has no name of its own.
+    if let Some(engine) = engine {
+        let named =
+            |remark: &mut String| *remark = remark.replace(" the engine auto", &format!(" the engine {}", engine.name));
+        outcome.remarks.iter_mut().for_each(named);
+    }
     let more = compiling.max_threads.is_none() && *options.engine == AUTO;
     match enough.get().filter(|_| more) {
         Some(others) => with_more_threads(program, compiling, options, budget, (outcome, code), *others),
@@ -472,7 +497,7 @@ fn with_more_threads(
         return Ok((outcome, code));
     }
     let compiling = Compiling { properties: open, max_threads: Some(most), ..compiling.clone() };
-    let (more, code) = search_creating(program, &compiling, options, budget)?;
+    let (more, code) = raise_threads(program, &compiling, options, budget)?;
     let found = |name: &str| more.properties.iter().find(|property| property.name == name).cloned();
     let properties = outcome.properties.into_iter().map(|own| found(&own.name).unwrap_or(own)).collect();
     let work = outcome.work + more.work;
