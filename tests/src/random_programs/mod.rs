@@ -43,6 +43,7 @@ pub fn write(rng: &mut Rng) -> Random {
     let mut writer = Writer::new(rng, dialect);
     writer.program();
     let Writer { text, mut known, favoured, enforces, .. } = writer;
+    let text = with_exclusive(text, dialect, &known, rng);
     let ambiguous = read(&text, dialect).is_ok_and(|reading| reading.ambiguous);
     let forced = ambiguous || dialect == Dialect::Getafix || rng.bool();
     rng.shuffle(&mut known);
@@ -53,6 +54,17 @@ pub fn write(rng: &mut Rng) -> Random {
     known.sort();
     known.dedup();
     Random { text, dialect, forced, labels: known, deadlock: rng.usize(..3) == 0 || (enforces && rng.bool()) }
+}
+
+/// A program in which, at times, no two threads may stand at some labels.
+fn with_exclusive(text: String, dialect: Dialect, labels: &[String], rng: &mut Rng) -> String {
+    if dialect != Dialect::Tepui || labels.is_empty() || rng.usize(..4) > 0 {
+        return text;
+    }
+    let mut chosen: Vec<_> = (0..rng.usize(1..=2)).map(|_| labels[rng.usize(..labels.len())].clone()).collect();
+    chosen.dedup();
+    let more = format!("exclusive {};\n{text}", chosen.join(", "));
+    if read(&more, dialect).is_ok() { more } else { text }
 }
 
 /// A comment that looks like the end of something.

@@ -20,9 +20,24 @@ impl Parser {
             "const" => tree.definitions.push(self.constant()?),
             "kind" => tree.definitions.push(self.kind_definition()?),
             "record" => tree.definitions.push(self.record()?),
+            "exclusive" if self.is_list() => {
+                self.place += 1;
+                tree.exclusive.push(self.label()?);
+                while self.takes(",") {
+                    tree.exclusive.push(self.label()?);
+                    self.count("exclusive with several");
+                }
+                self.expect(";")?;
+                self.count("exclusive");
+            }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether the word at hand begins a list of names, and no procedure.
+    fn is_list(&self) -> bool {
+        matches!(self.tokens_from(2), Some(Token::Sign(";" | ",")))
     }
 
     fn constant(&mut self) -> Parsed<Definition> {

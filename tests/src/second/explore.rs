@@ -136,6 +136,15 @@ impl<'a> Explorer<'a> {
         locals.into_iter().map(frame).collect()
     }
 
+    /// Whether the next statement of a thread has a label. One that sleeps has not got there.
+    fn stands_at(&self, thread: &Thread, label: &str) -> bool {
+        let labels = thread.frames.last().filter(|_| thread.sleeps.is_none()).map(|top| {
+            let body = &self.program.procedures[top.procedure].body;
+            settle(body, &mut top.path.clone())
+        });
+        labels.is_some_and(|labels| labels.iter().any(|own| own == label))
+    }
+
     /// Adds a state that was reached.
     fn add(&mut self, mut state: State, labels: &[String]) {
         state.threads.retain(|thread| !thread.frames.is_empty());
@@ -147,6 +156,11 @@ impl<'a> Explorer<'a> {
         }
         let reached = labels.iter().filter(|label| self.labels.contains(label.as_str()));
         self.found.violated.extend(reached.cloned());
+        for label in &self.program.exclusive {
+            if state.threads.iter().filter(|thread| self.stands_at(thread, label)).count() > 1 {
+                self.found.violated.insert(format!("exclusive-{label}"));
+            }
+        }
         if self.seen.contains(&state) {
             return;
         }

@@ -81,6 +81,11 @@ impl Parser {
         &self.tokens[self.place.min(self.tokens.len() - 1)].0
     }
 
+    /// The token that comes after some others.
+    pub(super) fn tokens_from(&self, others: usize) -> Option<&Token> {
+        self.tokens.get(self.place + others).map(|(token, _)| token)
+    }
+
     /// The token after the next one.
     pub(super) fn second(&self) -> &Token {
         &self.tokens[(self.place + 1).min(self.tokens.len() - 1)].0

@@ -55,6 +55,8 @@ pub const PRODUCTIONS: &[(&str, Where)] = &[
     ("label at the end of a procedure", Everywhere),
     ("label at the end of a block", Everywhere),
     ("several labels", Everywhere),
+    ("exclusive", Braces),
+    ("exclusive with several", Braces),
     ("the label `label`", Everywhere),
     ("the word `label`", Words),
     ("a number as a label", Everywhere),

@@ -149,6 +149,8 @@ pub struct Program {
     /// What statements can violate, by their numbers.
     pub(super) doubts: BTreeMap<usize, Doubts>,
     pub(super) properties: Vec<String>,
+    /// Labels at which only one thread may stand.
+    pub(super) exclusive: Vec<String>,
 }
 
 impl Program {

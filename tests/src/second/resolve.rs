@@ -11,7 +11,7 @@ use super::kinds::Kind;
 use super::position::{atomic_blocks, gets_to_end, loops};
 use super::program::{self, Doubts, Path, Program, Slot, Step};
 use super::terms::{Scope, Visible};
-use super::tree::{Action, Block, Procedure, Tree};
+use super::tree::{Action, Block, Procedure, Statement, Tree};
 
 /// A program, and what was counted.
 pub(super) type Counted = (Program, Vec<&'static str>);
@@ -53,8 +53,19 @@ pub(super) fn resolve(tree: &Tree, dialect: Dialect) -> Resolved<Counted> {
         properties.push(name.clone());
         doubts.entry(number).or_default().index = Some(name);
     }
+    let exclusive = tree.exclusive.clone();
+    for label in &exclusive {
+        let mut found = Vec::new();
+        tree.procedures.iter().for_each(|procedure| labels(&procedure.body, &[], &mut found));
+        // At the end of a block stands no statement.
+        let ends = tree.procedures.iter().any(|procedure| ends(&procedure.body, label));
+        if ends || !found.iter().any(|(own, _)| own == label) {
+            return Err(format!("no statement has the label {label}"));
+        }
+        properties.push(format!("exclusive-{label}"));
+    }
     let (first, then, begins_with_a_call) = roots(tree, dialect)?;
-    Ok((Program { shared, procedures, first, then, begins_with_a_call, doubts, properties }, counts))
+    Ok((Program { shared, procedures, first, then, begins_with_a_call, doubts, properties, exclusive }, counts))
 }
 
 /// The names of the properties of statements, which are given in the order of the text with their lines.
@@ -121,6 +132,12 @@ fn blocks(action: &Action) -> Vec<&Block> {
         Action::While(_, block) | Action::Atomic(block) | Action::For { body: block, .. } => vec![block],
         _ => Vec::new(),
     }
+}
+
+/// Whether a label stands at the end of a block, or of one in it.
+fn ends(block: &Block, label: &String) -> bool {
+    let inside = |statement: &Statement| blocks(&statement.action).into_iter().any(|inner| ends(inner, label));
+    block.last.contains(label) || block.statements.iter().any(inside)
 }
 
 /// All labels in a block, with their paths.

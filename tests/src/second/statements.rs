@@ -91,7 +91,7 @@ impl Parser {
         Ok(labels)
     }
 
-    fn label(&mut self) -> Parsed<String> {
+    pub(super) fn label(&mut self) -> Parsed<String> {
         let Token::Number(number) = self.token().clone() else { return self.name() };
         self.place += 1;
         self.count("a number as a label");

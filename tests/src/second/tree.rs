@@ -249,5 +249,7 @@ pub(super) struct Tree {
     pub(super) enumerations: Vec<(String, Vec<String>)>,
     pub(super) definitions: Vec<Definition>,
     pub(super) shared: Vec<Variable>,
+    /// Labels at which only one thread may stand.
+    pub(super) exclusive: Vec<String>,
     pub(super) procedures: Vec<Procedure>,
 }

@@ -295,3 +295,77 @@ fn checks_that_are_cut_short_say_so() {
     }
     assert!(cut > 200, "{cut} checks");
 }
+
+/// Programs with known answers, and the fewest threads besides `main` that show a violation.
+const KNOWN: &[(&str, &str, Option<u64>)] = &[
+    (
+        "spinlock",
+        "decl x; exclusive critical; void w() { while (1) { atomic { wait(!x); x := 1; } critical: x := 0; } }",
+        None,
+    ),
+    (
+        "spinlock-torn",
+        "decl x; exclusive critical; void w() { while (1) { wait(!x); x := 1; critical: x := 0; } }",
+        Some(2),
+    ),
+    (
+        "ticket-wrap",
+        "decl n: 0..2; decl s: 0..2; exclusive critical; void w() { decl m: 0..2; while (1) { \
+         atomic { m := n; n := n = 2 ? 0 : n + 1; } wait(s = m); critical: s := s = 2 ? 0 : s + 1; } }",
+        Some(4),
+    ),
+    (
+        "recursive-lock",
+        "decl l; exclusive critical; void walk() { if (*) { walk(); } } \
+         void w() { while (1) { walk(); lock(l); critical: unlock(l); } }",
+        None,
+    ),
+    (
+        "init-once",
+        "decl state: 0..2; decl data: 0..42; void w() { if (state = 2) { assert(data = 42); } else { \
+         atomic { assume(state = 0); state := 1; } data := 42; state := 2; assert(data = 42); } }",
+        None,
+    ),
+    (
+        "semaphore",
+        "decl x: 0..3 := 3; decl c: 0..4; void w() { while (1) { atomic { wait(x > 0); x := x - 1; } \
+         c := c + 1; assert(c <= 3); c := c - 1; x := x + 1; } }",
+        None,
+    ),
+    (
+        "semaphore-torn",
+        "decl x: -1..1 := 1; decl c: 0..2; void w() { while (1) { wait(x > 0); x := x > -1 ? x - 1 : x; \
+         c := c < 2 ? c + 1 : c; assert(c <= 1); c := c > 0 ? c - 1 : c; x := x < 1 ? x + 1 : x; } }",
+        Some(2),
+    ),
+    (
+        "buffer",
+        "decl n: 0..10; void w() { if (*) { while (1) { atomic { wait(n < 10); n := n + 1; } } } \
+         else { while (1) { atomic { wait(n > 0); n := n - 1; } } } }",
+        None,
+    ),
+    (
+        "buffer-torn",
+        "decl n: -1..2; void w() { if (*) { while (1) { atomic { wait(n < 2); n := n + 1; } } } \
+         else { while (1) { wait(n > 0); n := n > -1 ? n - 1 : n; assert(n >= 0); } } }",
+        Some(3),
+    ),
+    ("fifty", "decl n: 0..60; void w() { atomic { n := n + 1; assert(n < 50); } wait(n = 60); }", Some(50)),
+];
+
+#[test]
+fn known_answers() {
+    for (name, text, threads) in KNOWN {
+        let program = read(&format!("{text} void main() {{ thread w() * any; }}"));
+        let options = Options::default();
+        let answer = verify_program(&program, &Reading::default(), &options, &Budget::unlimited()).unwrap();
+        let expected = if threads.is_some() { Status::Unsafe } else { Status::Safe };
+        assert_eq!(answer.outcome.status(), expected, "{name}: {:?}", answer.outcome.properties);
+        for property in &answer.outcome.properties {
+            if let Verdict::Unsafe(refuted) = &property.verdict {
+                let fewest = refuted.bound().map(|bound| bound.amounts().to_vec());
+                assert_eq!(fewest, threads.map(|threads| vec![threads as u32 + 1]), "{name}");
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
+mod exclusive;
 mod expressions;
 mod getafix;
 mod hints;
@@ -60,7 +61,7 @@ fn begins_with_a_word(words: &[&str]) -> bool {
     let after = |rest: &[&str], mark: &str| rest.iter().position(|word| *word == mark).map(|found| found + 1);
     loop {
         let end = match rest.first() {
-            Some(&("decl" | "lock" | "const" | "kind" | "semaphore" | "barrier" | "condition")) => ";",
+            Some(&("decl" | "lock" | "const" | "kind" | "semaphore" | "barrier" | "condition" | "exclusive")) => ";",
             Some(&("enum" | "record")) => "}",
             _ => break,
         };
@@ -105,6 +106,7 @@ pub fn read_program(
     if dialect == Dialect::Getafix {
         module.start = Some(getafix::add_start(&mut module));
     }
+    exclusive::write_out(&mut module, &mut sink);
     let program = resolve::resolve(&module, source, dialect, unreachable, &mut sink);
     match program {
         Some(program) if !sink.has_errors() => Ok(Parsed { program, warnings: sink.into_warnings() }),

@@ -18,6 +18,8 @@ pub(super) struct Module {
     /// Names of conditions, and their dimensions.
     pub(super) conditions: Vec<(Name, Vec<Expression>)>,
     pub(super) shared: Vec<Declaration>,
+    /// Labels at which no two threads stand at the same time.
+    pub(super) exclusive: Vec<Name>,
     pub(super) procedures: Vec<Procedure>,
     /// The procedure that the program begins with, if it is not the one called `main`.
     pub(super) start: Option<usize>,

@@ -23,6 +23,15 @@ impl Parser<'_, '_> {
                 Ok(())
             }
             "semaphore" | "barrier" | "condition" if braces => self.synchronisation(module),
+            // A kind may have this name, too, and then a procedure follows that returns it.
+            "exclusive" if braces && matches!(self.tokens[self.at + 2].kind, Kind::Semicolon | Kind::Comma) => {
+                self.next();
+                module.exclusive.push(self.label_name()?);
+                while self.take(Kind::Comma) {
+                    module.exclusive.push(self.label_name()?);
+                }
+                self.semicolon()
+            }
             _ if matches!(self.now().kind, Kind::Word | Kind::Open)
                 || (braces && matches!(self.now().kind, Kind::Number | Kind::Minus)) =>
             {
