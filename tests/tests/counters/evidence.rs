@@ -127,7 +127,9 @@ fn views_are_checked() {
     let broken = Lemma::Views(Views { size: 2, rows: vec![(0, vec![1, 0].into())] });
     assert!(judge(&net, &proof(&net, vec![broken])).unwrap_err().contains("ascending"));
     let huge = Lemma::Views(Views { size: 100, rows: Vec::new() });
-    assert!(judge(&net, &proof(&net, vec![huge])).unwrap_err().contains("too many"));
+    assert!(judge(&net, &proof(&net, vec![huge])).unwrap_err().contains("missing"));
+    let none = Lemma::Views(Views { size: 0, rows: Vec::new() });
+    assert!(judge(&net, &proof(&net, vec![none])).unwrap_err().contains("nobody"));
 }
 
 /// A certificate or a trace of a random system.
