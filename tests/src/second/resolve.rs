@@ -59,7 +59,13 @@ pub(super) fn resolve(tree: &Tree, dialect: Dialect) -> Resolved<Counted> {
         tree.procedures.iter().for_each(|procedure| labels(&procedure.body, &[], &mut found));
         // At the end of a block stands no statement.
         let ends = tree.procedures.iter().any(|procedure| ends(&procedure.body, label));
-        if ends || !found.iter().any(|(own, _)| own == label) {
+        // What is enforced may keep a thread from being seen at a label.
+        let enforces = |procedure: &Procedure| {
+            let mut own = Vec::new();
+            labels(&procedure.body, &[], &mut own);
+            !procedure.enforced.is_empty() && own.iter().any(|(own, _)| own == label)
+        };
+        if ends || tree.procedures.iter().any(enforces) || !found.iter().any(|(own, _)| own == label) {
             return Err(format!("no statement has the label {label}"));
         }
         properties.push(format!("exclusive-{label}"));

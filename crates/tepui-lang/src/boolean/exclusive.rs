@@ -4,6 +4,8 @@
 //! place, which must be free, and leaves it again before it executes the statement. If two threads stand at L, the first takes
 //! the place and stays, and the second finds it taken; and whoever finds it taken stands at L together with somebody.
 //!
+//! What a procedure enforces may keep a thread at L from taking the place. Labels of such procedures are refused.
+//!
 //! A thread that stands before an atomic block stands at its first statement, too. So the place is taken before the block if that
 //! statement has the label, and inside as well, since there may be other ways to it.
 
@@ -22,7 +24,14 @@ pub(super) fn write_out(module: &mut Module, sink: &mut Sink) {
         let mut found = false;
         for procedure in &mut module.procedures {
             let body = std::mem::take(&mut procedure.body);
+            let before = std::mem::take(&mut found);
             procedure.body = guarded(body, &label, &place, &mut found);
+            if found && procedure.enforced.is_some() {
+                let message = format!("{} stands in a procedure that enforces something", quote(&label.text));
+                let error = Diagnostic::error(0, label.span.clone(), message, "cannot be exclusive");
+                sink.push(error.hint("a thread may stand there that cannot move, and would not be seen"));
+            }
+            found |= before;
         }
         if !found {
             let message = format!("no statement has the label {}", quote(&label.text));
