@@ -49,7 +49,8 @@ fn theirs(random: &Random) -> Result<Program, String> {
     read.map(|parsed| parsed.program).map_err(|errors| format!("Tepui does not read it: {errors:?}"))
 }
 
-/// How much work may be done on a program: not every engine comes to an end on every one.
+/// How much work may be done on a program, unless `TEPUI_RANDOM_WORK` says otherwise: not every engine comes to an end on every
+/// one.
 const WORK: u64 = 200_000;
 
 /// The options that a seed is verified with, with what they are called.
@@ -95,15 +96,16 @@ fn compare(
     for (name, reduce, options) in option_sets(seed) {
         let max_threads = Some(threads as u32);
         let reading = Reading { max_threads, no_reduction: !reduce, deadlock: random.deadlock, ..Reading::default() };
-        let verified =
-            match within_seconds(3, |budget| verify_program(program, &reading, &options, &budget.with_work(WORK))) {
-                // A limit of Tepui's, and it says so.
-                Err(why) if why.to_string().contains("can be executed in more than") => {
-                    measured.refused += 1;
-                    continue;
-                }
-                other => other.map_err(|why| format!("{name}: Tepui does not compile it: {why}"))?,
-            };
+        let verified = match within_seconds(3, |budget| {
+            verify_program(program, &reading, &options, &budget.with_work(number("TEPUI_RANDOM_WORK", WORK)))
+        }) {
+            // A limit of Tepui's, and it says so.
+            Err(why) if why.to_string().contains("can be executed in more than") => {
+                measured.refused += 1;
+                continue;
+            }
+            other => other.map_err(|why| format!("{name}: Tepui does not compile it: {why}"))?,
+        };
         for property in &verified.outcome.properties {
             let bad = found.violated.contains(&property.name) || property.name == DEADLOCK && found.stuck;
             let differs = |what: &str| format!("{name}, {}: {what}; the second reading found {found:?}", property.name);

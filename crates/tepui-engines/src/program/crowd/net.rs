@@ -135,9 +135,13 @@ fn shared_states(views: &Views, threads: &Threads) -> (Rows, BTreeMap<u32, u32>)
     (rows, ranks)
 }
 
-fn numbers(views: &Views, threads: &Threads, ranks: &BTreeMap<u32, u32>) -> Numbers {
-    let others: BTreeSet<u32> = views.rows.iter().flat_map(|row| row[1..].iter().copied()).collect();
-    let others = others.into_iter().filter(|word| *word != NOBODY).collect();
+fn numbers(views: &Views, threads: &mut Threads, ranks: &BTreeMap<u32, u32>) -> Numbers {
+    let mut others: BTreeSet<u32> = views.rows.iter().flat_map(|row| row[1..].iter().copied()).collect();
+    others.remove(&NOBODY);
+    // A broadcast says of everybody who sleeps what becomes of them, even of those who sleep at other times only.
+    let awake: Vec<u32> = others.iter().flat_map(|word| threads.awake(*word)).collect();
+    others.extend(awake);
+    let others = others.into_iter().collect();
     let mains: BTreeSet<u32> = views.states.iter().map(|(_, main)| *main).collect();
     let mains: Vec<u32> = mains.into_iter().collect();
     let state = |&(shared, main): &(u32, u32)| {

@@ -301,6 +301,13 @@ impl Threads {
         words
     }
 
+    /// What another thread becomes when it is woken, if it sleeps.
+    pub(super) fn awake(&mut self, word: u32) -> Vec<u32> {
+        let top = self.words[OTHERS][word][0];
+        let condition = (!top.is_bottom()).then(|| Head(self.programs.tables.frame(top)[0]).condition());
+        condition.and_then(|condition| self.woken(OTHERS, word, condition)).unwrap_or_default()
+    }
+
     /// What a thread may become when those are woken that sleep on a condition; none, if it does not.
     pub(super) fn woken(&mut self, kind: usize, word: u32, condition: u32) -> Option<Vec<u32>> {
         let old = self.words[kind][word].clone();
