@@ -36,7 +36,8 @@ pub struct Crowd {
 struct Inside {
     crowded: Crowded,
     engine: Coverability,
-    last: Option<Round>,
+    /// The properties that the net violates.
+    violated: Vec<usize>,
 }
 
 impl Crowd {
@@ -67,15 +68,14 @@ impl Crowd {
     fn told(&mut self, mut round: Round) -> Round {
         let Some(inside) = &mut self.inside else { return round };
         let violated = std::mem::take(&mut round.violated);
-        let names = |own: &usize| inside.crowded.properties[*own];
-        let open: Vec<usize> = violated.iter().map(names).collect();
         // What no net says anything about is still open.
         let silent = self.properties.len() - inside.crowded.properties.len();
+        let all_decided = round.open == 0;
         round.test_due = round.test_due && silent == 0;
-        round.open += (silent + open.len()) as u64;
+        round.open += (silent + violated.len()) as u64;
         round.views = round.views.max(inside.crowded.view_count());
-        inside.last = Some(Round { violated, ..round.clone() });
-        if round.open == (silent + open.len()) as u64 && !round.test_due && round.stopped.is_none() {
+        inside.violated = violated;
+        if all_decided && !round.test_due && round.stopped.is_none() {
             self.decided(&mut round);
         }
         round
@@ -85,7 +85,7 @@ impl Crowd {
     /// stacks is looked at.
     fn decided(&mut self, round: &mut Round) {
         let Some(inside) = &mut self.inside else { return };
-        let violated = inside.last.as_ref().map_or(&[][..], |last| &last.violated);
+        let violated = &inside.violated;
         let reason = match inside.crowded.exact {
             _ if violated.is_empty() => "there is no proof of this kind of what is left".to_owned(),
             true => {
@@ -122,7 +122,7 @@ impl Engine for Crowd {
                 }
             })?;
             let engine = Coverability::beginning(Arc::clone(&crowded.net), self.round);
-            self.inside = Some(Inside { crowded, engine, last: None });
+            self.inside = Some(Inside { crowded, engine, violated: Vec::new() });
         }
         let Some(inside) = &mut self.inside else { return Err(Stop::defect("there is no net")) };
         let round = inside.engine.explore(budget)?;

@@ -19,7 +19,8 @@ use std::sync::{Arc, OnceLock};
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_core::{
-    About, Budget, Limit, Member, Outcome, Portfolio, Query, Reason, Status, Stop, Story, Verdict, drive,
+    About, Budget, Limit, Member, Outcome, Portfolio, PropertyOutcome, Query, Reason, Status, Stop, Story, Verdict,
+    drive,
 };
 use tepui_engines::program::code::Code;
 use tepui_engines::program::crowd::Crowd;
@@ -429,7 +430,9 @@ fn search_creating(
     }
     let options = Options { invariant: false, ..options.clone() };
     let (mut outcome, code) = raise_threads(program, compiling, &options, budget)?;
-    outcome.remarks.push("a proof for any number of threads tells no invariant".to_owned());
+    if outcome.evidence().is_some() {
+        outcome.remarks.push("a proof for any number of threads tells no invariant".to_owned());
+    }
     Ok((outcome, code))
 }
 
@@ -498,7 +501,10 @@ fn with_more_threads(
     }
     let compiling = Compiling { properties: open, max_threads: Some(most), ..compiling.clone() };
     let (more, code) = raise_threads(program, &compiling, options, budget)?;
-    let found = |name: &str| more.properties.iter().find(|property| property.name == name).cloned();
+    // There is one piece of evidence in the end: what is proved already is not given up for less.
+    let proved = outcome.evidence().is_some();
+    let counts = |own: &&PropertyOutcome| !proved || own.verdict.status() != Status::Safe;
+    let found = |name: &str| more.properties.iter().filter(counts).find(|property| property.name == name).cloned();
     let properties = outcome.properties.into_iter().map(|own| found(&own.name).unwrap_or(own)).collect();
     let work = outcome.work + more.work;
     outcome = Outcome { properties, work, ..more };
