@@ -221,9 +221,22 @@ pub(crate) struct ProgramArgs {
     /// Where threads are created: the most at the same time; raised from 1 step by step [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = PROGRAMS)]
     pub(crate) max_threads: Option<u32>,
+    /// In which order tasks are dispatched; by default as the program says
+    #[arg(long, value_enum, help_heading = PROGRAMS)]
+    pub(crate) order: Option<OrderName>,
     /// Compile every step and every variable, even where no verdict depends on it
     #[arg(long, help_heading = PROGRAMS)]
     pub(crate) no_reduction: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OrderName {
+    /// In any order
+    Bag,
+    /// The one first that has been pending longest
+    Fifo,
+    /// The one first that has been pending shortest
+    Lifo,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

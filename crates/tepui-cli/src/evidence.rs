@@ -92,6 +92,11 @@ fn proves(accepted: &Accepted) -> String {
             };
             format!("{} ({lemmas}, for any number of threads)", claim(&accepted.properties).unwrap_or_else(nothing))
         }
+        Accepted::Tasks { properties, entries, markings } => {
+            let nothing = || "nothing is claimed".to_owned();
+            let (entries, markings) = (count(*entries as u64, "run"), count(*markings as u64, "marking"));
+            format!("{} ({entries}, {markings}, for any number of tasks)", claim(properties).unwrap_or_else(nothing))
+        }
         Accepted::Languages(compared) => {
             let nothing = || "nothing is claimed".to_owned();
             let automata = match compared.automata {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use tepui::diagnostic::{Diagnostic, Severity};
 use tepui::source::Source;
-use tepui::{Dialect, Error, Input, Problem, Reading, Sending, ThreadsAtStart};
+use tepui::{Dialect, Error, Input, Order, Problem, Reading, Sending, ThreadsAtStart};
 use tepui_report::count;
 use tepui_report::diagnostics::render;
 use tepui_report::human::quoted;
 
-use super::args::{AtStartName, DialectName, MachineArgs, ModelArgs, SendName};
+use super::args::{AtStartName, DialectName, MachineArgs, ModelArgs, OrderName, SendName};
 use super::complain;
 use super::gather::{Gathered, gather, read};
 
@@ -179,7 +179,9 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     let dialect = args.dialect.and_then(|dialect| clap::ValueEnum::to_possible_value(&dialect));
     let send = machines.send.and_then(|send| clap::ValueEnum::to_possible_value(&send));
     let at_start = args.threads_at_start.and_then(|name| clap::ValueEnum::to_possible_value(&name));
-    for (option, value) in [("--dialect", dialect), ("--send", send), ("--threads-at-start", at_start)] {
+    let order = program.order.and_then(|order| clap::ValueEnum::to_possible_value(&order));
+    let named = [("--dialect", dialect), ("--send", send), ("--threads-at-start", at_start), ("--order", order)];
+    for (option, value) in named {
         words.extend(value.iter().flat_map(|value| [option.to_owned(), value.get_name().to_owned()]));
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
@@ -219,6 +221,11 @@ impl ModelArgs {
             }),
             labels: program.label.clone(),
             deadlock: program.deadlock,
+            order: program.order.map(|name| match name {
+                OrderName::Bag => Order::Bag,
+                OrderName::Fifo => Order::Fifo,
+                OrderName::Lifo => Order::Lifo,
+            }),
             max_threads: program.max_threads,
             no_reduction: program.no_reduction,
             test_cases: self.machines.test_case.clone(),
@@ -249,6 +256,7 @@ impl ModelArgs {
             ("--dialect", self.dialect.is_some()),
             ("--label", !program.label.is_empty()),
             ("--deadlock", program.deadlock),
+            ("--order", program.order.is_some()),
             ("--max-threads", program.max_threads.is_some()),
             ("--no-reduction", program.no_reduction),
             ("--test-case", !self.machines.test_case.is_empty()),

@@ -3,6 +3,7 @@
 use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
+pub use tepui_model::program::Order;
 
 use crate::Error;
 use crate::kinds::{CallReturn, QueuePrecision, Refinement, ThreadsAtStart, Walking};
@@ -72,6 +73,8 @@ pub struct Reading {
     pub labels: Vec<String>,
     /// Whether deadlocks are asked for.
     pub deadlock: bool,
+    /// In which order tasks are dispatched, where that is not as the text says.
+    pub order: Option<Order>,
     /// The most threads at the same time, where threads are created.
     pub max_threads: Option<u32>,
     /// Whether every step and every variable is kept, even where no verdict depends on it.

@@ -52,8 +52,11 @@ pub fn forms() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Refuses options of the command line that mean nothing to models in the language of a file.
 pub fn require_fitting(file: &str, flags: &[&str]) -> Result<(), Error> {
     let language = language(file)?;
-    let own = |kind: &&&Entry| kind.languages.iter().any(|own| own.extension == language.extension);
-    KINDS.iter().find(own).map_or(Ok(()), |kind| fits_kind(kind, file, flags))
+    let own = |kind: &&&Entry| kind.reads(language);
+    // Where a language has models of several kinds, one of them must fit.
+    let mut fits = KINDS.iter().filter(own).map(|kind| fits_kind(kind, file, flags));
+    let first = fits.next().unwrap_or(Ok(()));
+    if first.is_err() && fits.any(|fits| fits.is_ok()) { Ok(()) } else { first }
 }
 
 /// The language of a file, by the extension of its name.

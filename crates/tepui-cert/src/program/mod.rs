@@ -8,10 +8,12 @@
 //! What is not in the tables a thread must pass without being seen. The steps of the program are nowhere in a
 //! certificate: the checker takes them from the interpreter.
 //!
-//! Where any number of threads is created, a [`Crowd`] takes the place of lemmas about a fixed number.
+//! Where any number of threads is created, a [`Crowd`] takes the place of lemmas about a fixed number; where a program has
+//! tasks, [`Tasks`] do.
 
 mod crowd;
 mod read;
+mod tasks;
 mod trace;
 mod write;
 
@@ -23,6 +25,7 @@ use tepui_model::program::step::Frame;
 
 use crate::pushdown::{Lemma, Regular, Rows};
 pub use crowd::Crowd;
+pub use tasks::{ANY, Entry, Marking, Node, Pending, Tasks};
 pub use trace::{Step, Trace};
 pub use write::bits_of;
 
@@ -46,6 +49,8 @@ pub struct Certificate {
     pub regular: Option<Regular>,
     /// Lemmas about any number of threads, instead of others.
     pub crowd: Option<Box<Crowd>>,
+    /// What tasks do, instead of lemmas, where a program has tasks.
+    pub tasks: Option<Box<Tasks>>,
 }
 
 /// Which variables are kept, by number, in ascending order.

@@ -2,9 +2,10 @@
 
 use tepui_model::program::step::{Frame, Stage, Value};
 use tepui_model::program::{Goal, Property};
+use tepui_model::pushdown::Symbol;
 
-use super::write::{FORGOTTEN, ON, STAGES, UNSET};
-use super::{Certificate, Crowd, Kept, Positions};
+use super::write::{ANY_NUMBER, FORGOTTEN, ON, STAGES, UNSET};
+use super::{ANY, Certificate, Crowd, Entry, Kept, Marking, Node, Pending, Positions, Tasks};
 use crate::counters;
 use crate::pushdown::{Lemma, LemmaThread, Regular, Row, Rows};
 use crate::read::{Lines, Unreadable, check_seal, read_list};
@@ -38,7 +39,11 @@ impl Certificate {
             Some(head) => Some(Box::new(Crowd::read(&mut lines, head)?)),
             None => None,
         };
-        lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular, crowd })
+        let tasks = match lines.accept("tasks") {
+            Some(head) => Some(Box::new(Tasks::read(&mut lines, head)?)),
+            None => None,
+        };
+        lines.end().map(|()| Self { program, properties, kept, shared, frames, lemmas, regular, crowd, tasks })
     }
 }
 
@@ -60,6 +65,52 @@ impl Crowd {
         }
         Ok(Self { depth, threads: [main, others], states, lemmas })
     }
+}
+
+impl Tasks {
+    fn read(lines: &mut Lines<'_>, head: &str) -> Result<Self, Unreadable> {
+        let counted = match head {
+            "counted" => true,
+            "listed" => false,
+            _ => return Err(lines.error("tasks are `counted` or `listed`")),
+        };
+        let stacks = read_list(lines, "stacks", |lines, line| {
+            let frames = line.strip_prefix(':').ok_or_else(|| lines.error("expected `: FRAMES`"))?;
+            frames.split_ascii_whitespace().map(|frame| lines.number(frame).map(Symbol)).collect()
+        })?;
+        let mut entries = Vec::new();
+        while let Some(head) = lines.accept("entry") {
+            let (shared, stack) = read_point(lines, head)?;
+            let nodes = read_list(lines, "nodes", |lines, line| {
+                let (point, posted) = line.split_once(':').ok_or_else(|| lines.error("expected `POINT : POSTED`"))?;
+                let (shared, stack) = read_point(lines, point)?;
+                let posted = posted.split('|').map(|one| read_pending(lines, one)).collect::<Result<_, _>>()?;
+                Ok(Node { shared, stack, posted })
+            })?;
+            entries.push(Entry { shared, stack, nodes });
+        }
+        let markings = read_list(lines, "markings", |lines, line| {
+            let (shared, pending) = line.split_once(':').ok_or_else(|| lines.error("expected `SHARED : PENDING`"))?;
+            Ok(Marking { shared: lines.number(shared)?, pending: read_pending(lines, pending)? })
+        })?;
+        Ok(Self { counted, stacks, entries, markings })
+    }
+}
+
+/// Reads a shared state and a stack.
+fn read_point(lines: &Lines<'_>, text: &str) -> Result<(u32, u32), Unreadable> {
+    match *text.split_ascii_whitespace().collect::<Vec<_>>().as_slice() {
+        [shared, stack] => Ok((lines.number(shared)?, lines.number(stack)?)),
+        _ => Err(lines.error("expected `SHARED STACK`")),
+    }
+}
+
+fn read_pending(lines: &Lines<'_>, text: &str) -> Result<Pending, Unreadable> {
+    let one = |part: &str| {
+        let (stack, count) = part.split_once('*').unwrap_or((part, "1"));
+        Ok((lines.number(stack)?, if count == ANY_NUMBER { ANY } else { lines.number(count)? }))
+    };
+    text.split_ascii_whitespace().map(one).collect()
 }
 
 /// Reads the shared states. Most variables are Boolean, and the table grows for others.

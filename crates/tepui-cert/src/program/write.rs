@@ -6,16 +6,25 @@ use tepui_model::Digest;
 use tepui_model::program::Goal;
 use tepui_model::program::step::{Frame, Stage, Value};
 
-use super::{Certificate, Crowd, Kept};
+use super::{ANY, Certificate, Crowd, Kept, Marking, Node, Pending, Tasks};
 use crate::write::sealed;
 
 /// How a value is written that is forgotten, and one that is not there yet.
 pub(super) const FORGOTTEN: &str = "-";
 pub(super) const UNSET: &str = "?";
 
+/// How any number of tasks is written.
+pub(super) const ANY_NUMBER: &str = "any";
+
 /// The words for what a frame does. One that sleeps on a condition adds its number: `sleeps@2`.
-pub(super) const STAGES: [(Stage, &str); 4] =
-    [(Stage::Running, "runs"), (Stage::Asleep(0), "sleeps"), (Stage::Storing, "stores"), (Stage::Waiting, "waits")];
+pub(super) const STAGES: [(Stage, &str); 6] = [
+    (Stage::Running, "runs"),
+    (Stage::Asleep(0), "sleeps"),
+    (Stage::Storing, "stores"),
+    (Stage::Waiting, "waits"),
+    (Stage::Posted, "posted"),
+    (Stage::Yielded, "yielded"),
+];
 pub(super) const ON: &str = "sleeps@";
 
 /// How many bits the numbers of so many values have.
@@ -61,6 +70,7 @@ impl Certificate {
         self.lemmas.iter().for_each(|lemma| lemma.write(&mut out));
         self.regular.iter().for_each(|regular| regular.write(&mut out));
         self.crowd.iter().for_each(|crowd| crowd.write(&mut out));
+        self.tasks.iter().for_each(|tasks| tasks.write(&mut out));
         sealed(&out)
     }
 }
@@ -75,6 +85,37 @@ impl Crowd {
         }
         self.lemmas.iter().for_each(|lemma| lemma.write(out));
     }
+}
+
+impl Tasks {
+    fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "tasks {}", if self.counted { "counted" } else { "listed" });
+        let _ = writeln!(out, "stacks {}", self.stacks.len());
+        for stack in &self.stacks {
+            let frames: String = stack.iter().map(|symbol| format!(" {}", symbol.0)).collect();
+            let _ = writeln!(out, ":{frames}");
+        }
+        for entry in &self.entries {
+            let _ = writeln!(out, "entry {} {}\nnodes {}", entry.shared, entry.stack, entry.nodes.len());
+            for Node { shared, stack, posted } in &entry.nodes {
+                let posted: Vec<_> = posted.iter().map(pending_text).collect();
+                let _ = writeln!(out, "{shared} {stack} :{}", posted.join(" |"));
+            }
+        }
+        let _ = writeln!(out, "markings {}", self.markings.len());
+        for Marking { shared, pending } in &self.markings {
+            let _ = writeln!(out, "{shared} :{}", pending_text(pending));
+        }
+    }
+}
+
+fn pending_text(pending: &Pending) -> String {
+    let one = |&(stack, count): &(u32, u32)| match count {
+        1 => format!(" {stack}"),
+        ANY => format!(" {stack}*{ANY_NUMBER}"),
+        _ => format!(" {stack}*{count}"),
+    };
+    pending.iter().map(one).collect()
 }
 
 impl Kept {

@@ -35,6 +35,7 @@ mod show;
 mod start;
 mod system;
 mod tables;
+mod tasks;
 
 pub use replay::{Execution, replay};
 use tepui_cert::program::Certificate;
@@ -66,6 +67,11 @@ pub fn check(
         return Err(Rejected::new("program", "the certificate is about another program (the digests differ)"));
     }
     properties.iter().try_for_each(|property| covers(certificate, property))?;
+    match (program.order, &certificate.tasks) {
+        (Some(order), Some(own)) => return tasks::check(program, order, certificate, own, properties, stop),
+        (None, None) => {}
+        _ => return Err(Rejected::new("tasks", "the program has tasks and the certificate none, or the other way around")),
+    }
     let system = Interpreted::new(program, properties, certificate, stop)?;
     // What was cut short may look like a violation.
     let judged = |avoided: Result<(), (usize, String)>| match avoided {

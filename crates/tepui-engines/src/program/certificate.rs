@@ -44,6 +44,7 @@ pub(super) fn certificate(
         lemmas: vec![lemma],
         regular: None,
         crowd: None,
+        tasks: None,
     })
 }
 

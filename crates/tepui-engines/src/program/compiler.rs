@@ -81,6 +81,8 @@ impl Compiler<'_> {
                 Op::StartAt(*to, both.map(|own| Term::Read(self.variable(Slot::Local(own)))).collect())
             }
             Action::EndThread => Op::EndThread,
+            // Tasks are looked at elsewhere.
+            Action::Yield => Op::Skip,
             Action::Sleep => Op::Sleep(Condition::default(), None),
             Action::SleepOn(condition, lock) => Op::Sleep(self.condition(condition), self.target(lock)),
             Action::Broadcast => Op::Wake(Condition::default(), true),

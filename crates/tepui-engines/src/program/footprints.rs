@@ -172,7 +172,7 @@ impl Footprints {
             .collect();
         let position = match frame.stage {
             Stage::Storing => self.flows[frame.procedure].next[frame.position],
-            Stage::Running | Stage::Asleep(_) | Stage::Waiting => frame.position,
+            Stage::Running | Stage::Asleep(_) | Stage::Waiting | Stage::Posted | Stage::Yielded => frame.position,
         };
         let context = self.context(frame.procedure, known);
         let positions = &self.contexts[&context];

@@ -13,6 +13,7 @@ pub mod certificate;
 pub mod code;
 mod compiler;
 pub mod crowd;
+pub mod tasks;
 mod describe;
 pub mod follow;
 mod footprints;

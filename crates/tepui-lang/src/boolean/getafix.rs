@@ -28,7 +28,7 @@ pub(super) fn add_start(module: &mut Module) -> usize {
     let others = others.map(|procedure| {
         statement(
             procedure,
-            Action::Start { procedure: procedure.name.clone(), arguments: any(procedure), count: None },
+            Action::Start { procedure: procedure.name.clone(), arguments: any(procedure), count: None, posts: false },
         )
     });
     let body: Vec<_> = first.chain(others).collect();

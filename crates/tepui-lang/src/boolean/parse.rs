@@ -228,6 +228,10 @@ impl<'a, 's> Parser<'a, 's> {
         if self.ends_block() || self.take(Kind::Semicolon) {
             return Ok(Action::Skip); // A label at the end of a block, or before an empty statement.
         }
+        if let Some(action) = self.task_action()? {
+            self.semicolon()?;
+            return Ok(action);
+        }
         if word.kind != Kind::Word || !is_keyword(word.text, self.dialect) {
             let action = self.assignment_or_call(starts_thread)?;
             self.semicolon()?;
@@ -267,16 +271,7 @@ impl<'a, 's> Parser<'a, 's> {
                 Action::StartAt(label)
             }
             "thread" | "start_thread" => {
-                let begin = self.tokens[self.at - 1].start;
-                let procedure = self.name("a procedure")?;
-                let arguments = self.arguments()?;
-                let star = self.take(Kind::Star);
-                if star && self.dialect.has_braces() && self.word("any") {
-                    self.started_again_and_again(begin, procedure, arguments)
-                } else {
-                    let count = if star { Some(self.count()?) } else { None };
-                    Action::Start { procedure, arguments, count }
-                }
+                self.start_rest(false)?
             }
             "if" => return self.if_rest(),
             "while" => return self.while_rest(),
@@ -289,6 +284,35 @@ impl<'a, 's> Parser<'a, 's> {
         };
         self.semicolon()?;
         Ok(action)
+    }
+
+    /// `post f(a) * 3` or `yield`, which are no keywords: they mean this where nothing else can stand.
+    fn task_action(&mut self) -> Fallible<Option<Action>> {
+        let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
+        match self.now().text {
+            "yield" if self.dialect.has_braces() && next.kind == Kind::Semicolon => {
+                self.next();
+                Ok(Some(Action::Yield))
+            }
+            "post" if self.dialect.has_braces() && next.kind == Kind::Word => {
+                self.next();
+                self.start_rest(true).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `f(a) * 3` after `thread` or `post`.
+    fn start_rest(&mut self, posts: bool) -> Fallible<Action> {
+        let begin = self.tokens[self.at - 1].start;
+        let procedure = self.name("a procedure")?;
+        let arguments = self.arguments()?;
+        let star = self.take(Kind::Star);
+        if star && self.dialect.has_braces() && self.word("any") {
+            return Ok(self.started_again_and_again(begin, procedure, arguments, posts));
+        }
+        let count = if star { Some(self.count()?) } else { None };
+        Ok(Action::Start { procedure, arguments, count, posts })
     }
 
     /// The name of a property, in quotes.
@@ -308,7 +332,7 @@ impl<'a, 's> Parser<'a, 's> {
         Err(Diagnostic::error(0, token.span(), wrong, "this name"))
     }
 
-    /// How many threads: a number, the name of a constant, or anything in brackets.
+    /// How many threads or tasks: a number, the name of a constant, or anything in brackets.
     fn count(&mut self) -> Fallible<Expression> {
         match self.now().kind {
             Kind::Number | Kind::Open => self.unary(),
@@ -381,9 +405,15 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     /// `thread f() * any` stands for `while (*) { thread f(); }`.
-    fn started_again_and_again(&self, begin: usize, procedure: Name, arguments: Vec<Expression>) -> Action {
+    fn started_again_and_again(
+        &self,
+        begin: usize,
+        procedure: Name,
+        arguments: Vec<Expression>,
+        posts: bool,
+    ) -> Action {
         let span = begin..self.tokens[self.at - 1].span().end;
-        let start = Action::Start { procedure, arguments, count: None };
+        let start = Action::Start { procedure, arguments, count: None, posts };
         let body = vec![Statement { labels: Vec::new(), span: span.clone(), action: start }];
         Action::While(Expression { span, operation: Operation::Any }, body)
     }
@@ -436,7 +466,7 @@ impl<'a, 's> Parser<'a, 's> {
             let procedure = self.name("a procedure")?;
             let arguments = self.arguments()?;
             return Ok(match starts_thread {
-                true => Action::Start { procedure, arguments, count: None },
+                true => Action::Start { procedure, arguments, count: None, posts: false },
                 false => Action::Call { targets: Vec::new(), procedure, arguments },
             });
         }

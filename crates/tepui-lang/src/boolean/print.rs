@@ -44,6 +44,9 @@ pub fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> St
         let dimensions: String = conditions.dimensions.iter().map(|&one| printer.dimension(one)).collect();
         printer.line(0, &format!("condition {}{dimensions};", conditions.name));
     }
+    if let Some(order) = program.order {
+        printer.line(0, &format!("tasks {};", order.name()));
+    }
     for number in 0..program.procedures.len() {
         printer.procedure = number;
         printer.procedure(&program.procedures[number]);
@@ -311,10 +314,12 @@ impl Printer<'_> {
             }
             Action::Return(values) if values.is_empty() => "return".to_owned(),
             Action::Return(values) => format!("return {}", self.wholes(&procedure.returned, values)),
-            Action::Start { procedure, arguments, count: 1 } => format!("thread {}", call(*procedure, arguments)),
             Action::Start { procedure, arguments, count } => {
-                format!("thread {} * {count}", call(*procedure, arguments))
+                let word = if self.program.order.is_some() { "post" } else { "thread" };
+                let count = if *count == 1 { String::new() } else { format!(" * {count}") };
+                format!("{word} {}{count}", call(*procedure, arguments))
             }
+            Action::Yield => "yield".to_owned(),
             Action::StartAt(position) => format!("thread goto {}", label(*position)),
             Action::EndThread => "exit".to_owned(),
             Action::Sleep => "sleep".to_owned(),

@@ -23,6 +23,7 @@ mod declarations;
 mod expressions;
 mod places;
 mod statements;
+mod tasks;
 
 pub(super) use declarations::default_code;
 pub(super) use places::parts;
@@ -49,6 +50,7 @@ pub(super) fn resolve(
         loop_kinds: VecDeque::new(),
         phase: None,
     };
+    resolver.order();
     resolver.enumerations();
     resolver.definitions();
     resolver.shared();
@@ -58,6 +60,7 @@ pub(super) fn resolve(
     }
     resolver.results();
     resolver.main(source);
+    resolver.require_tasks_alone();
     resolver.targets(unreachable);
     if !resolver.sink.has_errors() {
         let found = match dialect.has_braces() {

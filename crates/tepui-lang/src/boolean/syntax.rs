@@ -20,6 +20,8 @@ pub(super) struct Module {
     pub(super) shared: Vec<Declaration>,
     /// Labels at which no two threads stand at the same time.
     pub(super) exclusive: Vec<Name>,
+    /// In which order tasks are dispatched, where it is said.
+    pub(super) order: Option<Name>,
     pub(super) procedures: Vec<Procedure>,
     /// The procedure that the program begins with, if it is not the one called `main`.
     pub(super) start: Option<usize>,
@@ -107,6 +109,14 @@ pub(super) fn any(block: &[Statement], wanted: &dyn Fn(&Statement) -> bool) -> b
     block.iter().any(|statement| wanted(statement) || statement.action.blocks().iter().any(|inner| any(inner, wanted)))
 }
 
+/// Calls back for each statement of a block and of the blocks in it.
+pub(super) fn each<'s>(block: &'s [Statement], found: &mut dyn FnMut(&'s Statement)) {
+    for statement in block {
+        found(statement);
+        statement.action.blocks().into_iter().for_each(|inner| each(inner, found));
+    }
+}
+
 #[derive(Debug)]
 pub(super) enum Action {
     Skip,
@@ -139,7 +149,10 @@ pub(super) enum Action {
         arguments: Vec<Expression>,
         /// One, if nothing is said.
         count: Option<Expression>,
+        /// Whether it is a task.
+        posts: bool,
     },
+    Yield,
     StartAt(Name),
     EndThread,
     Sleep,

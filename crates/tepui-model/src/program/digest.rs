@@ -11,6 +11,7 @@ impl Program {
         writer.list(&self.shared, |writer, variable| writer.variable(variable.kind, variable.init));
         writer.list(&self.procedures, Writer::procedure);
         writer.number(self.main);
+        self.order.iter().for_each(|order| writer.bytes.extend(order.name().bytes()));
         Digest::of(&writer.bytes)
     }
 }
@@ -188,6 +189,7 @@ impl Writer {
                 self.number(*to);
             }
             Action::EndThread => self.tag(17),
+            Action::Yield => self.tag(26),
             Action::Sleep => self.tag(18),
             Action::Broadcast => self.tag(19),
             Action::Dead(slots) => {

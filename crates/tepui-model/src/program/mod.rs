@@ -22,11 +22,13 @@ mod property;
 mod replay;
 pub mod run;
 pub mod step;
+mod tasks;
 
 pub use data::{Condition, Element, Index, Place};
 pub use declared::{Conditions, Declared, Dimension, Record, Shape};
 pub use intervals::Interval;
 pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
+pub use tasks::Order;
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -47,6 +49,8 @@ pub struct Program {
     pub main: usize,
     /// Places that must not be reached, besides failing assertions.
     pub unreachable: Vec<Target>,
+    /// If it is asynchronous, so that what is started are tasks: in which order they are dispatched.
+    pub order: Option<Order>,
 }
 
 /// A named list of values.
@@ -190,6 +194,8 @@ pub enum Action {
     StartAt(usize),
     /// Ends the thread.
     EndThread,
+    /// The task goes back to those that are pending.
+    Yield,
     /// Sleeps until a broadcast.
     Sleep,
     /// Makes a lock 0 and sleeps on a condition.
@@ -362,7 +368,7 @@ impl Action {
             Self::Wake { condition, .. } => condition.indices.iter().for_each(|index| found(&index.value)),
             Self::Skip | Self::Goto(_) | Self::Atomic(_) | Self::AtomicBegin | Self::AtomicEnd => {}
             Self::For(..) | Self::Next(..) | Self::StartAt(_) | Self::EndThread => {}
-            Self::Sleep | Self::Broadcast | Self::Dead(_) => {}
+            Self::Yield | Self::Sleep | Self::Broadcast | Self::Dead(_) => {}
         }
     }
 

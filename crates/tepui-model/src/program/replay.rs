@@ -14,7 +14,7 @@ impl State {
 impl Runner<'_> {
     /// The labels, of those that must not be reached, at which a thread stands.
     pub fn reached(&self, state: &State) -> Vec<usize> {
-        let tops = || state.threads.iter().filter_map(|thread| thread.last());
+        let tops = || state.threads.iter().filter_map(|thread| thread.last()).filter(|top| !top.stage.is_pending());
         let stands = |label: &usize| tops().any(|top| self.stands_at_label(top, *label));
         (0..self.program().unreachable.len()).filter(stands).collect()
     }
@@ -29,7 +29,9 @@ impl Runner<'_> {
     /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same
     /// for all threads. Those are given to it.
     pub fn stuck(&self, state: &State) -> Option<State> {
-        if state.threads.iter().all(Vec::is_empty) {
+        // A task that is blocked although it runs has come to an end that nobody else sees.
+        let runs = self.program().order.is_some() && state.running().is_some();
+        if runs || state.threads.iter().all(Vec::is_empty) {
             return None;
         }
         let unset = (0..state.threads.len()).find_map(|thread| self.decisive(state, thread));

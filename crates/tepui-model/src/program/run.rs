@@ -2,7 +2,8 @@
 //!
 //! Threads are interleaved in every possible way, one step at a time. While a thread is uninterrupted no other one
 //! moves, even if it is blocked. A thread that returns from its first procedure has ended. What a step is, [`step`]
-//! says; here it is put into a whole state.
+//! says; here it is put into a whole state. In a program with tasks, one of them runs alone until it ends or yields; then one
+//! of those that are pending is next ([`Order`](super::Order)).
 //!
 //! [`step`]: super::step
 
@@ -16,6 +17,8 @@ pub struct State {
     pub shared: Vec<Value>,
     /// The threads, in the order in which they were started.
     pub threads: Vec<Thread>,
+    /// The tasks that are pending, in the order in which they became it, where a program has tasks.
+    pub pending: Vec<usize>,
 }
 
 /// The procedures that a thread is in, the last one called at the end. None, if it has ended.
@@ -32,15 +35,16 @@ pub struct Step {
     pub after: State,
 }
 
-impl State {
-    /// Whether a thread may take a step, as far as others are concerned.
-    pub(crate) fn has_turn(&self, runner: &Runner<'_>, thread: usize) -> bool {
-        let holds = |(_, other): &(usize, &Thread)| other.last().is_some_and(|top| runner.is_uninterrupted(top));
-        !self.threads.iter().enumerate().filter(|(other, _)| *other != thread).any(|other| holds(&other))
-    }
-}
-
 impl Runner<'_> {
+    /// Whether a thread may take a step, as far as others are concerned.
+    fn has_turn(&self, state: &State, thread: usize) -> bool {
+        if let Some(order) = self.program().order {
+            return self.may_run(state, thread, order);
+        }
+        let holds = |(_, other): &(usize, &Thread)| other.last().is_some_and(|top| self.is_uninterrupted(top));
+        !state.threads.iter().enumerate().filter(|(other, _)| *other != thread).any(|other| holds(&other))
+    }
+
     /// The states in which the program may start.
     pub fn initial(&self) -> Vec<State> {
         self.initial_keeping(&KeepAll)
@@ -49,7 +53,7 @@ impl Runner<'_> {
     /// The same, where some values may be left open.
     pub fn initial_keeping(&self, keep: &dyn Keep) -> Vec<State> {
         let (shared, frames) = self.start(keep);
-        frames.into_iter().map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]] }).collect()
+        frames.into_iter().map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]], pending: Vec::new() }).collect()
     }
 
     /// All steps that a thread can take.
@@ -59,14 +63,19 @@ impl Runner<'_> {
 
     /// The same, where some values may be left open.
     pub fn steps_keeping(&self, state: &State, thread: usize, keep: &dyn Keep) -> Vec<Step> {
-        let Some(frame) = state.threads[thread].last().filter(|_| state.has_turn(self, thread)) else {
+        let Some(frame) = state.threads[thread].last().filter(|_| self.has_turn(state, thread)) else {
             return Vec::new();
         };
         let at = (frame.procedure, self.first_of(frame.procedure, frame.position));
         let mut steps = Vec::new();
         for (shared, effect) in self.steps(&state.shared, frame, keep) {
             let after = self.after(state, thread, shared, (effect, at), keep);
-            steps.extend(after.into_iter().map(|(failed, after)| Step { at, failed, after }));
+            steps.extend(after.into_iter().map(|(failed, mut after)| {
+                if failed.is_none() && self.program().order.is_some() {
+                    after.update_pending(thread, state.threads.len());
+                }
+                Step { at, failed, after }
+            }));
         }
         steps.dedup();
         steps
@@ -96,7 +105,7 @@ impl Runner<'_> {
                 let resumed = self.resume(&after.shared, &waiting, &results, keep);
                 let state = |stored: Stored| match stored {
                     Ok((shared, frame)) => {
-                        let mut after = State { shared, threads: after.threads.clone() };
+                        let mut after = State { shared, ..after.clone() };
                         after.threads[thread].push(frame);
                         (None, after)
                     }

@@ -104,6 +104,17 @@ pub enum Stage {
     Storing,
     /// It waits for a procedure whose results nobody wants, and goes on at its position.
     Waiting,
+    /// It is that of a task that was posted, and will begin at its position.
+    Posted,
+    /// It is that of a task that has yielded at its position.
+    Yielded,
+}
+
+impl Stage {
+    /// Whether a task is pending that has such a frame on top.
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::Posted | Self::Yielded)
+    }
 }
 
 /// What a step leads to.
@@ -336,7 +347,7 @@ impl<'p> Runner<'p> {
     pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
         let mut found = Vec::new();
         match self.program.procedures[frame.procedure].enforced {
-            _ if frame.stage != Stage::Running => {}
+            _ if frame.stage != Stage::Running && !frame.stage.is_pending() => {}
             None => self.execute(shared, frame, keep, &mut found),
             Some(_) => {
                 for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {
@@ -435,7 +446,7 @@ impl<'p> Runner<'p> {
                 _ => return Ok(()),
             },
             Stage::Waiting => (&[], waiting.position),
-            Stage::Running | Stage::Asleep(_) => return Ok(()),
+            Stage::Running | Stage::Asleep(_) | Stage::Posted | Stage::Yielded => return Ok(()),
         };
         let next = Frame { position, stage: Stage::Running, insists: results.insists, ..waiting.clone() };
         let step = Step { runner: self, shared, frame: &next, keep };

@@ -53,6 +53,7 @@ pub(crate) static ENTRY: Entry = Entry {
             read: read_threads,
         },
     ],
+    also_reads: &[],
     engines: &[&BY_DEFAULT, &DECIDING, &RAISING],
     bounded: &THREADS,
     flags: &["--target", "--threads-at-start"],

@@ -21,15 +21,15 @@ use crate::error::list;
 use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use counters::{COVERABILITY, THREADS, ThreadsAtStart};
-pub use program::CallReturn;
+pub use program::{COUNTING, CallReturn};
 pub use pushdown::engine_facts::*;
 pub use queue::{COVER, QUEUES, QueueOrder, QueuePrecision, WALK, Walking};
 pub use rendezvous::{Abstraction, LANGUAGES as RENDEZVOUS, Policy, Refinement};
 
 macro_rules! entries {
     ($($Kind:ident => $kind:ident),*) => {
-        /// All kinds.
-        pub(crate) static KINDS: &[&Entry] = &[$(&$kind::ENTRY),*];
+        /// All kinds. Programs are of two: with threads, or with tasks.
+        pub(crate) static KINDS: &[&Entry] = &[$(&$kind::ENTRY),*, &program::TASKS];
 
         /// The models of each kind, to be built in code.
         pub(crate) mod models {
@@ -48,6 +48,8 @@ pub(crate) struct Entry {
     pub(crate) plural: &'static str,
     /// The languages in which they are written.
     pub(crate) languages: &'static [Language],
+    /// The extensions of languages of other kinds in which they are written, too.
+    pub(crate) also_reads: &'static [&'static str],
     /// The engines that apply.
     pub(crate) engines: &'static [&'static EngineInfo],
     /// The engine for bounded exploration where none is chosen.
@@ -64,6 +66,14 @@ pub(crate) struct Entry {
     pub(crate) same_options: Option<&'static str>,
     /// Whether a proof counts only after the checker has accepted it in the same run.
     pub(crate) checks_proofs: bool,
+}
+
+impl Entry {
+    /// Whether a language has models of this kind.
+    pub(crate) fn reads(&self, language: &Language) -> bool {
+        let own = |own: &Language| own.extension == language.extension;
+        self.languages.iter().any(own) || self.also_reads.contains(&language.extension)
+    }
 }
 
 /// A language that models are written in.

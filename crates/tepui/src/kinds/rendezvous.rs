@@ -50,6 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     what: "a communicating pushdown system",
     plural: "communicating pushdown systems",
     languages: FILES,
+    also_reads: &[],
     engines: &[&WITH_LANGUAGES, &pushdown::CLOSURE, &BY_LANGUAGES],
     bounded: &LANGUAGES,
     flags: &["--target"],

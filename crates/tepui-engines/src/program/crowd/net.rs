@@ -280,6 +280,7 @@ fn certificate(threads: &Threads, numbers: &Numbers, shared: Rows) -> Certificat
     let states = numbers.listed.clone();
     let crowd = Crowd { depth: threads.depth as u32, threads: parts, states, lemmas: Vec::new() };
     Certificate {
+        tasks: None,
         program: programs.code.given.digest(),
         properties: Vec::new(),
         kept: kept(&programs.code.kept),

@@ -32,6 +32,14 @@ impl Parser<'_, '_> {
                 }
                 self.semicolon()
             }
+            "tasks" if braces && self.tokens[self.at + 2].kind == Kind::Semicolon => {
+                let first = self.next();
+                let order = self.word_as_name();
+                if module.order.replace(order).is_some() {
+                    return Err(Diagnostic::error(0, first.span(), "the order of tasks is given twice", "again here"));
+                }
+                self.semicolon()
+            }
             _ if matches!(self.now().kind, Kind::Word | Kind::Open)
                 || (braces && matches!(self.now().kind, Kind::Number | Kind::Minus)) =>
             {

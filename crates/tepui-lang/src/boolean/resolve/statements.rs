@@ -153,7 +153,7 @@ impl Resolver<'_, '_> {
                 }
             }
             syntax::Action::Return(values) => self.returned(values, scope)?,
-            syntax::Action::Start { procedure, arguments, count } => {
+            syntax::Action::Start { procedure, arguments, count, .. } => {
                 let started = self.called(procedure, arguments, scope);
                 let count = count.as_ref().map_or(Some(1), |count| self.thread_count(count));
                 let (number, arguments) = started?;
@@ -161,6 +161,7 @@ impl Resolver<'_, '_> {
             }
             syntax::Action::StartAt(label) => Action::StartAt(self.label(label, scope)?),
             syntax::Action::EndThread => Action::EndThread,
+            syntax::Action::Yield => Action::Yield,
             syntax::Action::Sleep => Action::Sleep,
             syntax::Action::Broadcast => Action::Broadcast,
             syntax::Action::Wake(condition, all) => {

@@ -97,13 +97,27 @@ impl Step<'_, '_> {
 
     /// The frame when it goes on at a position.
     fn at(&self, position: usize) -> Frame {
-        Frame { position, ..self.frame.clone() }
+        Frame { position, stage: Stage::Running, ..self.frame.clone() }
+    }
+
+    /// Whether there are tasks that yield where threads are blocked, and this one is about to.
+    fn yields(&self) -> bool {
+        self.runner.program.order.is_some() && self.frame.stage == Stage::Running
+    }
+
+    /// The task has yielded at a position.
+    fn yielded(&self, position: usize, found: &mut Tell<'_>) {
+        found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Yielded, ..self.at(position) }));
     }
 
     pub(super) fn execute(&self, found: &mut Tell<'_>) -> Reading<()> {
         let (runner, procedure) = (self.runner, self.frame.procedure);
         let position = runner.first_of(procedure, self.frame.position);
         let next = runner.following(procedure, position);
+        if self.frame.stage == Stage::Posted {
+            found(self.shared.to_vec(), Effect::Become(self.at(self.frame.position)));
+            return Ok(());
+        }
         let Some(action) = runner.action(procedure, position) else {
             self.leave(Vec::new(), found);
             return Ok(());
@@ -131,10 +145,15 @@ impl Step<'_, '_> {
             Action::Skip => go(true, next, found),
             Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to, found)),
             Action::Assume(condition) | Action::Wait(condition) => {
-                let (holds, _, outside) = self.may(condition)?;
+                let (holds, fails, outside) = self.may(condition)?;
                 go(holds, next, found);
                 fail(outside, Failure::Index, found);
+                if fails && matches!(action, Action::Wait(_)) && self.yields() {
+                    self.yielded(position, found);
+                }
             }
+            Action::Yield if self.yields() => self.yielded(position, found),
+            Action::Yield => go(true, next, found),
             Action::Assert(condition) => {
                 let (holds, fails, outside) = self.may(condition)?;
                 go(holds, next, found);
@@ -263,6 +282,9 @@ impl Step<'_, '_> {
         }
         for slot in slots {
             let mut values = self.runner.values(&Expression::Read(slot), &self.scope())?;
+            if self.yields() && !values.numbers.iter().all(|number| fits(*number)) {
+                self.yielded(self.runner.first_of(self.frame.procedure, self.frame.position), found);
+            }
             values.numbers.retain(|number| fits(*number));
             values.numbers.iter_mut().for_each(|number| *number += added);
             self.store((&[Place::Variable(slot)], &[values]), None, next, &mut |stored| self.tell(stored, found))?;
@@ -392,11 +414,15 @@ impl Step<'_, '_> {
         found(self.shared.to_vec(), effect);
     }
 
-    /// Arguments are evaluated once for all of the new threads.
+    /// Arguments are evaluated once for all of the new threads, or tasks, which are pending.
     fn start(&self, started: usize, arguments: &[Few<u32>], count: u32, next: usize, found: &mut Tell<'_>) {
         product(arguments, self.keep, &mut |arguments| {
             let arguments: Vec<_> = arguments.iter().map(|&value| smallvec![value]).collect();
-            let choices = vec![self.runner.first_frames(started, &arguments, self.keep); count as usize];
+            let mut frames = self.runner.first_frames(started, &arguments, self.keep);
+            if self.runner.program.order.is_some() {
+                frames.iter_mut().for_each(|frame| frame.stage = Stage::Posted);
+            }
+            let choices = vec![frames; count as usize];
             product(&choices, self.keep, &mut |started| {
                 let started = started.to_vec();
                 found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });

@@ -7,6 +7,7 @@ use tepui_engines::closure;
 use tepui_engines::program::code::Code;
 use tepui_engines::workers::Cores;
 use tepui_lang::boolean::{DEADLOCK, print_head};
+use tepui_lang::source::Source;
 use tepui_model::program::{Action, Goal, Program, Property};
 
 use super::{BooleanProgram, Compiling, search};
@@ -31,32 +32,10 @@ impl BooleanProgram {
         let look = !self.compiling.deadlock && outcome.conclusive();
         About {
             threads: if is_crowd(outcome) { "any number of threads".to_owned() } else { threads(code) },
-            unreached: self.unreached(&properties, unreached),
+            unreached: self::unreached(&self.program, &self.source, &properties, unreached),
             vacuous: vacuous(&properties, outcome, unreached),
             stuck: if look { self.stuck(budget) } else { None },
         }
-    }
-
-    /// Stretches of statements that no execution reaches.
-    fn unreached(&self, properties: &[Property], unreached: &[(usize, usize)]) -> Vec<Unreached> {
-        // That a label is not reached is what was asked for.
-        let goals = || properties.iter().flat_map(|property| &property.never);
-        let asked = |place: &&(usize, usize)| !goals().any(|goal| *goal == Goal::Reached(place.0, place.1));
-        let mut stretches: Vec<Unreached> = Vec::new();
-        for &(procedure, position) in unreached.iter().filter(asked) {
-            let name = &self.program.procedures[procedure].name;
-            let statement = &self.program.procedures[procedure].statements[position];
-            let line = self.source.position(statement.text.0 as usize).0;
-            match stretches.last_mut() {
-                Some(last) if last.procedure == *name && line <= last.lines.1 + 1 => last.lines.1 = line,
-                _ => stretches.push(Unreached {
-                    procedure: name.clone(),
-                    lines: (line, line),
-                    statement: print_head(&self.program, procedure, position),
-                }),
-            }
-        }
-        stretches
     }
 
     /// Whether the program is found to get stuck without much ado.
@@ -78,8 +57,35 @@ impl BooleanProgram {
     }
 }
 
+/// Stretches of statements that no execution reaches.
+pub(super) fn unreached(
+    program: &Program,
+    source: &Source,
+    properties: &[Property],
+    unreached: &[(usize, usize)],
+) -> Vec<Unreached> {
+    // That a label is not reached is what was asked for.
+    let goals = || properties.iter().flat_map(|property| &property.never);
+    let asked = |place: &&(usize, usize)| !goals().any(|goal| *goal == Goal::Reached(place.0, place.1));
+    let mut stretches: Vec<Unreached> = Vec::new();
+    for &(procedure, position) in unreached.iter().filter(asked) {
+        let name = &program.procedures[procedure].name;
+        let statement = &program.procedures[procedure].statements[position];
+        let line = source.position(statement.text.0 as usize).0;
+        match stretches.last_mut() {
+            Some(last) if last.procedure == *name && line <= last.lines.1 + 1 => last.lines.1 = line,
+            _ => stretches.push(Unreached {
+                procedure: name.clone(),
+                lines: (line, line),
+                statement: print_head(program, procedure, position),
+            }),
+        }
+    }
+    stretches
+}
+
 /// Properties that hold only because what they forbid stands where no execution comes.
-fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usize)]) -> Vec<String> {
+pub(super) fn vacuous(properties: &[Property], outcome: &Outcome, unreached: &[(usize, usize)]) -> Vec<String> {
     let empty = |goal: &Goal| match *goal {
         Goal::Failure(procedure, position) | Goal::Range(procedure, position) | Goal::Index(procedure, position) => {
             unreached.contains(&(procedure, position))

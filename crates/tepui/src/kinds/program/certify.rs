@@ -50,6 +50,7 @@ pub(super) fn certify(
         lemmas,
         regular,
         crowd: None,
+        tasks: None,
     }
 }
 

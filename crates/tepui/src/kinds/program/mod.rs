@@ -10,6 +10,7 @@ mod creating;
 mod engines;
 mod invariant;
 mod show;
+mod tasks;
 mod tell;
 mod view;
 mod way_back;
@@ -42,7 +43,10 @@ use crate::run::confirmed;
 use crate::{AUTO, Dialect, Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use engines::{Engines, VIEWS};
+use tasks::Asynchronous;
 
+pub(crate) use tasks::ENTRY as TASKS;
+pub use tasks::COUNTING;
 pub use tepui_engines::program::table::CallReturn;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -56,6 +60,7 @@ pub(crate) static ENTRY: Entry = Entry {
         parts: None,
         read,
     }],
+    also_reads: &[],
     engines: ENGINES,
     bounded: &super::CONTEXTS,
     flags: &[
@@ -74,7 +79,7 @@ pub(crate) static ENTRY: Entry = Entry {
     ],
     instead: &[("--target", "assertions and --label say what must not happen")],
     forms: &[
-        ("bp", "A program in Tepui's dialect, as it was read"),
+        FORM,
         ("reduced", "A program after reduction: what is left of it, statement by statement"),
         super::pushdown::FORMS[0],
         super::pushdown::FORMS[1],
@@ -85,6 +90,9 @@ pub(crate) static ENTRY: Entry = Entry {
     same_options: Some("give the options that it was made with: --deadlock, --label, --no-reduction, --max-threads"),
     checks_proofs: true,
 };
+
+/// The form in which every program can be printed.
+const FORM: (&str, &str) = ("bp", "A program in Tepui's dialect, as it was read");
 
 const ENGINES: &[&EngineInfo] = {
     use super::pushdown as of;
@@ -211,13 +219,29 @@ fn read(input: &Input, reading: &Reading) -> Result<Read, Error> {
     let refused = |diagnostics| Error::Refused { diagnostics, sources: Vec::new() };
     let dialect = reading.dialect.map(dialect).transpose()?;
     let parsed = read_program(&input.main, dialect, &reading.labels).map_err(refused)?;
-    Ok((vec![Box::new(BooleanProgram::new(parsed.program, input.main.clone()))], parsed.warnings))
+    Ok((vec![problem(parsed.program, input.main.clone(), reading)?], parsed.warnings))
+}
+
+/// A program of threads, or one of tasks, which are dispatched in the order that is asked for, if any is.
+fn problem(mut program: Program, source: Source, reading: &Reading) -> Result<Box<dyn Kind>, Error> {
+    match (program.order, reading.order) {
+        (None, Some(_)) => Err(Error::Misuse(format!("--order is only for {}", tasks::ENTRY.plural))),
+        (None, None) => Ok(Box::new(BooleanProgram::new(program, source))),
+        (own, order) => {
+            program.order = order.or(own);
+            Ok(Box::new(Asynchronous::new(program, source)))
+        }
+    }
 }
 
 impl From<Program> for Problem {
     fn from(program: Program) -> Self {
         // Statements without a text are printed where they are told.
-        Self::built(Box::new(BooleanProgram::new(program, Source::new("", b""))))
+        let source = Source::new("", b"");
+        Self::built(match program.order {
+            None => Box::new(BooleanProgram::new(program, source)),
+            Some(_) => Box::new(Asynchronous::new(program, source)),
+        })
     }
 }
 
@@ -290,28 +314,14 @@ impl Kind for BooleanProgram {
         meant: &dyn Fn(&str) -> bool,
         stop: Stopping<'_>,
     ) -> Result<Checked, Rejected> {
-        let Certificate::Program(certificate) = certificate else {
-            let Rejected { place, reason, .. } = of_another_kind(&ENTRY, "certificate");
-            return Err(Rejected::new(place, reason + ", or was made by an older version of tepui"));
-        };
         let mut properties = self.compiling.properties(&self.program);
         properties.retain(|property| meant(&property.name));
-        let proof = tepui_check::program::check(&self.program, &properties, certificate, stop)?;
+        let proof = tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
         Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
     }
 
     fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
-        let Trace::Program(trace) = trace else {
-            let Rejected { place, reason, .. } = of_another_kind(&ENTRY, "trace");
-            return Err(Rejected::new(place, reason + ", or was made by an older version of tepui"));
-        };
-        let execution = tepui_check::program::replay(&self.program, trace, stop)?;
-        Ok(Replayed {
-            property: trace.property.clone(),
-            steps: execution.steps.len(),
-            contexts: trace.contexts(),
-            confirmed_by: Some("the program's interpreter"),
-        })
+        replay(&self.program, trace_of(&ENTRY, trace)?, stop)
     }
 
     fn tell(&self, trace: &Trace, _: Detail) -> Story {
@@ -323,18 +333,7 @@ impl Kind for BooleanProgram {
     }
 
     fn trace_text(&self, trace: &Trace) -> String {
-        let Trace::Program(trace) = trace else { return String::new() };
-        trace.to_text(|step| {
-            let (procedure, position) = step.at;
-            let own = &self.program.procedures[procedure];
-            match own.statements.get(position) {
-                Some(statement) => {
-                    let text = print_head(&self.program, procedure, position);
-                    format!("{}, line {}: {text}", own.name, statement.line)
-                }
-                None => format!("the end of {}", own.name),
-            }
-        })
+        trace_text(&self.program, trace)
     }
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
@@ -369,6 +368,49 @@ impl Kind for BooleanProgram {
                 .ok_or_else(|| Error::Misuse(format!("there is no form {form} of {}", ENTRY.what))),
         }
     }
+}
+
+/// A certificate, if it is one about a program.
+fn evidence_of<'c>(entry: &Entry, certificate: &'c Certificate) -> Result<&'c tepui_cert::program::Certificate, Rejected> {
+    let Certificate::Program(certificate) = certificate else { return Err(older(entry, "certificate")) };
+    Ok(certificate)
+}
+
+/// A trace, if it is one of a program.
+fn trace_of<'t>(entry: &Entry, trace: &'t Trace) -> Result<&'t tepui_cert::program::Trace, Rejected> {
+    let Trace::Program(trace) = trace else { return Err(older(entry, "trace")) };
+    Ok(trace)
+}
+
+fn older(entry: &Entry, evidence: &str) -> Rejected {
+    let Rejected { place, reason, .. } = of_another_kind(entry, evidence);
+    Rejected::new(place, reason + ", or was made by an older version of tepui")
+}
+
+fn replay(program: &Program, trace: &tepui_cert::program::Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
+    let execution = tepui_check::program::replay(program, trace, stop)?;
+    Ok(Replayed {
+        property: trace.property.clone(),
+        steps: execution.steps.len(),
+        contexts: trace.contexts(),
+        confirmed_by: Some("the program's interpreter"),
+    })
+}
+
+/// The text form of a trace, with what is executed behind each step.
+fn trace_text(program: &Program, trace: &Trace) -> String {
+    let Trace::Program(trace) = trace else { return String::new() };
+    trace.to_text(|step| {
+        let (procedure, position) = step.at;
+        let own = &program.procedures[procedure];
+        match own.statements.get(position) {
+            Some(statement) => {
+                let text = print_head(program, procedure, position);
+                format!("{}, line {}: {text}", own.name, statement.line)
+            }
+            None => format!("the end of {}", own.name),
+        }
+    })
 }
 
 fn unsupported(why: &Uncompiled) -> Error {

@@ -3,7 +3,7 @@
 use tepui_core::text::count;
 use tepui_engines::program::code::Code;
 use tepui_engines::program::layout::bits;
-use tepui_model::program::{Action, Kind, Program, Variable};
+use tepui_model::program::{Action, Kind, Order, Program, Variable};
 
 use super::super::{Field, Summary};
 use super::{Compiling, creates_threads};
@@ -41,9 +41,51 @@ pub(super) fn summary(program: &Program, code: &Code, compiling: &Compiling, dig
         ("procedures", Field::List(rows(program).into_iter().map(|(_, field)| field).collect())),
         ("properties", texts(&properties)),
     ];
+    Summary { what, facts, threads: table(program), lines: Vec::new(), fields }
+}
+
+/// The summary of an asynchronous program.
+pub(super) fn of_tasks(program: &Program, properties: &[String], digest: &str) -> Summary {
+    let shared: Vec<_> = program.declared.iter().map(|declared| declared.name.clone()).collect();
+    let what = format!(
+        "an asynchronous program with {} and {}",
+        count(shared.len() as u64, "shared variable"),
+        count(program.procedures.len() as u64, "procedure")
+    );
+    let posts = |action: &Action| if let Action::Start { procedure, .. } = action { Some(*procedure) } else { None };
+    let statements = || program.procedures.iter().flat_map(|procedure| &procedure.statements);
+    let mut posted: Vec<_> = statements().filter_map(|statement| posts(&statement.action)).collect();
+    posted.sort_unstable();
+    posted.dedup();
+    let posted: Vec<_> = posted.into_iter().map(|number| program.procedures[number].name.clone()).collect();
+    let order = program.order.map_or("", Order::name);
+    let listed = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let facts = vec![
+        ("tasks", listed(&posted)),
+        ("order", order.to_owned()),
+        ("shared", listed(&shared)),
+        ("start", listed(&start(program))),
+        ("recursion", if is_recursive(program) { "yes" } else { "no" }.to_owned()),
+        ("properties", listed(properties)),
+        ("digest", digest.to_owned()),
+    ];
+    let texts = |names: &[String]| Field::List(names.iter().cloned().map(Field::Text).collect());
+    let fields = vec![
+        ("model_digest", Field::Text(digest.to_owned())),
+        ("tasks", texts(&posted)),
+        ("order", Field::Text(order.to_owned())),
+        ("shared", Field::List(program.shared.iter().map(|variable| described(program, variable)).collect())),
+        ("recursive", Field::Flag(is_recursive(program))),
+        ("procedures", Field::List(rows(program).into_iter().map(|(_, field)| field).collect())),
+        ("properties", texts(properties)),
+    ];
+    Summary { what, facts, threads: table(program), lines: Vec::new(), fields }
+}
+
+/// The procedures as a table.
+fn table(program: &Program) -> Vec<Vec<String>> {
     let head = ["procedure", "line", "statements", "parameters", "locals", "bits"].map(str::to_owned).to_vec();
-    let table = std::iter::once(head).chain(rows(program).into_iter().map(|(row, _)| row)).collect();
-    Summary { what, facts, threads: table, lines: Vec::new(), fields }
+    std::iter::once(head).chain(rows(program).into_iter().map(|(row, _)| row)).collect()
 }
 
 /// The shared variables whose values matter.

@@ -37,6 +37,7 @@ pub(crate) static ENTRY: Entry = Entry {
     what: "a concurrent pushdown system",
     plural: "concurrent pushdown systems",
     languages: LANGUAGES,
+    also_reads: &[],
     engines: &[&WITH_SYMBOLIC, &CLOSURE, &DELAYS, &CONTEXTS, &EXPLICIT, &STATES, &VIEWS, &SYMBOLIC],
     bounded: &engines::CONTEXTS,
     flags: &["--init", "--target", "--matching", "--all-views", "--views", "--no-symmetry"],

@@ -62,6 +62,7 @@ pub(crate) static ENTRY: Entry = Entry {
             read: read_project,
         },
     ],
+    also_reads: &[],
     engines: &[&SIDE_BY_SIDE, &COVERING, &RAISING, &WALKING],
     bounded: &QUEUES,
     flags: &[

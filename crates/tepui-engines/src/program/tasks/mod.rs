@@ -1,0 +1,295 @@
+//! Programs with tasks: any number of them, in every order, or in the order of a scheduler.
+//!
+//! Between two dispatches a task is alone, so what it does is a matter of the shared values and of its stack. [`runs`] finds out
+//! what that may be: the nodes that are reached, how the task ends or yields, and what it has posted by then. Calls are looked at
+//! once for each way in which they begin, so that recursion may be as deep as it likes.
+//!
+//! * [`counting`] decides what can happen in any order of dispatch: what is posted is counted, and what matters of the counts is
+//!   known in the end ([`posts`], coverability by Karp and Miller).
+//! * [`dispatch`] follows schedulers: it raises the number of tasks that may be pending, and of delays.
+//!
+//! Both find traces as ways through runs, which are then followed on the interpreter ([`concrete`]).
+
+pub mod counting;
+mod certificate;
+mod concrete;
+mod posts;
+mod runs;
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use tepui_core::{Budget, Stop};
+use tepui_model::program::flow::Flow;
+use tepui_model::program::step::{Effect, Few, Frame, Keep, Results, Runner, Stage, Value};
+use tepui_model::program::{Goal, Program, Property, Slot};
+
+use super::variables::Kept;
+
+/// Things with numbers, each once.
+#[derive(Debug)]
+pub(super) struct Numbered<T> {
+    numbers: FxHashMap<Arc<T>, u32>,
+    all: Vec<Arc<T>>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { numbers: FxHashMap::default(), all: Vec::new() }
+    }
+}
+
+impl<T: Eq + Hash> Numbered<T> {
+    fn number(&mut self, thing: T) -> u32 {
+        if let Some(known) = self.numbers.get(&thing) {
+            return *known;
+        }
+        let (thing, number) = (Arc::new(thing), self.all.len() as u32);
+        self.numbers.insert(Arc::clone(&thing), number);
+        self.all.push(thing);
+        number
+    }
+
+
+    fn get(&self, number: u32) -> &Arc<T> {
+        &self.all[number as usize]
+    }
+
+    fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.all.iter().map(|thing| &**thing)
+    }
+}
+
+/// What a task does at a point, or what happens then.
+#[derive(Clone, Debug)]
+pub(super) enum Move {
+    /// It goes on with a stack, and has posted tasks; the stack is empty if it has ended, and pending if it has yielded.
+    To { shared: u32, stack: u32, posted: SmallVec<[u32; 2]> },
+    /// It calls a procedure: the stack of that alone, and the stack that waits.
+    Call { shared: u32, callee: u32, caller: u32 },
+    /// The only frame is left, with results.
+    Return { shared: u32, results: u32 },
+    /// Something happens that must not.
+    Fail(Goal),
+}
+
+/// A shared state and a stack.
+pub(super) type Point = (u32, u32);
+
+/// What becomes of a frame that waits, or what happens then.
+type Resumed = Arc<[Result<Point, Goal>]>;
+
+/// The stack of a task that has ended.
+pub(super) const ENDED: u32 = 0;
+
+/// A program with what is known of its tasks' steps. The interpreter is asked once about each.
+pub(super) struct Machine {
+    pub(super) program: Arc<Program>,
+    pub(super) keep: Keeping,
+    pub(super) shared: Numbered<Vec<Value>>,
+    pub(super) stacks: Numbered<Vec<Frame>>,
+    results: Numbered<Results>,
+    moves: FxHashMap<Point, Arc<[Move]>>,
+    resumed: FxHashMap<(u32, u32, u32), Resumed>,
+    /// Statements that must not be reached.
+    labels: Vec<(usize, usize)>,
+    /// For each stack whether its topmost frame is pending.
+    pending: Vec<bool>,
+    /// How many steps the interpreter was asked for.
+    pub(super) steps: u64,
+}
+
+impl Machine {
+    pub(super) fn new(program: Arc<Program>, properties: &[Property]) -> Self {
+        let goals = properties.iter().flat_map(|property| &property.never);
+        let label =
+            |goal: &Goal| if let Goal::Reached(procedure, at) = *goal { Some((procedure, at)) } else { None };
+        let labels = goals.filter_map(label).collect();
+        let keep = Keeping::new(&program);
+        let mut machine = Self {
+            program,
+            keep,
+            shared: Numbered::default(),
+            stacks: Numbered::default(),
+            results: Numbered::default(),
+            moves: FxHashMap::default(),
+            resumed: FxHashMap::default(),
+            labels,
+            pending: Vec::new(),
+            steps: 0,
+        };
+        machine.stack(Vec::new());
+        machine
+    }
+
+    /// Where `main` begins.
+    pub(super) fn start(&mut self, runner: &Runner<'_>) -> Vec<Point> {
+        let (shared, frames) = runner.start(&self.keep);
+        let shared = self.shared.number(shared);
+        frames.into_iter().map(|frame| (shared, self.stack(vec![frame]))).collect()
+    }
+
+    pub(super) fn stack(&mut self, frames: Vec<Frame>) -> u32 {
+        let is_pending = frames.last().is_some_and(|top| top.stage.is_pending());
+        let number = self.stacks.number(frames);
+        if number as usize == self.pending.len() {
+            self.pending.push(is_pending);
+        }
+        number
+    }
+
+    pub(super) fn is_pending(&self, stack: u32) -> bool {
+        self.pending[stack as usize]
+    }
+
+    /// The stack of some frames above others.
+    pub(super) fn above(&mut self, below: u32, frames: u32) -> u32 {
+        let whole = [&self.stacks.get(below)[..], &self.stacks.get(frames)[..]].concat();
+        self.stack(whole)
+    }
+
+    /// All that a task does next.
+    pub(super) fn moves(&mut self, runner: &Runner<'_>, (shared, stack): Point) -> Arc<[Move]> {
+        if let Some(known) = self.moves.get(&(shared, stack)) {
+            return Arc::clone(known);
+        }
+        let (values, frames) = (Arc::clone(self.shared.get(shared)), Arc::clone(self.stacks.get(stack)));
+        let mut found = Vec::new();
+        if let Some((top, below)) = frames.split_last() {
+            self.labelled(runner, top, &mut found);
+            for (values, effect) in runner.steps(&values, top, &self.keep) {
+                self.steps += 1;
+                self.effect(runner, below, top, values, effect, &mut found);
+            }
+        }
+        let found: Arc<[Move]> = found.into();
+        self.moves.insert((shared, stack), Arc::clone(&found));
+        found
+    }
+
+    /// Which labels a task has reached that runs.
+    fn labelled(&self, runner: &Runner<'_>, top: &Frame, found: &mut Vec<Move>) {
+        let stands = |&&(procedure, position): &&(usize, usize)| {
+            procedure == top.procedure && runner.stands_at(procedure, top.position).any(|at| at == position)
+        };
+        if !top.stage.is_pending() && !self.labels.is_empty() {
+            let reached = self.labels.iter().filter(stands);
+            found.extend(reached.map(|&(procedure, position)| Move::Fail(Goal::Reached(procedure, position))));
+        }
+    }
+
+    fn effect(
+        &mut self,
+        runner: &Runner<'_>,
+        below: &[Frame],
+        top: &Frame,
+        values: Vec<Value>,
+        effect: Effect,
+        found: &mut Vec<Move>,
+    ) {
+        let over = |frame: Frame| [below, &[frame]].concat();
+        match effect {
+            Effect::Become(frame) => {
+                let (shared, stack) = (self.shared.number(values), self.stack(over(frame)));
+                found.push(Move::To { shared, stack, posted: SmallVec::new() });
+            }
+            Effect::Start { next, started } => {
+                let (shared, stack) = (self.shared.number(values), self.stack(over(next)));
+                let posted = started.into_iter().map(|frame| self.stack(vec![frame])).collect();
+                found.push(Move::To { shared, stack, posted });
+            }
+            Effect::Call { caller, callee } => {
+                let (shared, callee) = (self.shared.number(values), self.stack(vec![callee]));
+                found.push(Move::Call { shared, callee, caller: self.stack(over(caller)) });
+            }
+            Effect::Return(results) => {
+                let (shared, results) = (self.shared.number(values), self.results.number(results));
+                match below.is_empty() {
+                    true => found.push(Move::Return { shared, results }),
+                    false => {
+                        let waiting = self.stack(below.to_vec());
+                        found.extend(self.resumed(runner, shared, results, waiting).iter().map(|one| match *one {
+                            Ok((shared, stack)) => Move::To { shared, stack, posted: SmallVec::new() },
+                            Err(goal) => Move::Fail(goal),
+                        }));
+                    }
+                }
+            }
+            Effect::End => {
+                found.push(Move::To { shared: self.shared.number(values), stack: ENDED, posted: SmallVec::new() });
+            }
+            Effect::Fail(failure) => {
+                let at = (top.procedure, runner.first_of(top.procedure, top.position));
+                found.push(Move::Fail(failure.at(at)));
+            }
+            // Tasks neither sleep nor wake up.
+            Effect::Wake(..) => {}
+        }
+    }
+
+    /// What becomes of a stack that waits when a procedure returns to it.
+    pub(super) fn resumed(&mut self, runner: &Runner<'_>, shared: u32, results: u32, waiting: u32) -> Resumed {
+        if let Some(known) = self.resumed.get(&(shared, results, waiting)) {
+            return Arc::clone(known);
+        }
+        let (values, frames) = (Arc::clone(self.shared.get(shared)), Arc::clone(self.stacks.get(waiting)));
+        let returned = Arc::clone(self.results.get(results));
+        let mut found = Vec::new();
+        if let Some((top, below)) = frames.split_last() {
+            for stored in runner.resume(&values, top, &returned, &self.keep) {
+                self.steps += 1;
+                found.push(match stored {
+                    Ok((values, frame)) => Ok((self.shared.number(values), self.stack([below, &[frame]].concat()))),
+                    Err(failure) => Err(failure.at((top.procedure, top.position))),
+                });
+            }
+        }
+        let found: Resumed = found.into();
+        self.resumed.insert((shared, results, waiting), Arc::clone(&found));
+        found
+    }
+}
+
+/// Spends what a machine has done since the last time.
+pub(super) fn spend(machine: &Machine, before: &mut u64, budget: &mut Budget) -> Result<(), Stop> {
+    let done = machine.steps - *before;
+    *before = machine.steps;
+    budget.spend(done)
+}
+
+/// Which values are known: those that matter.
+#[derive(Debug)]
+pub(super) struct Keeping {
+    pub(super) kept: Kept,
+}
+
+impl Keeping {
+    fn new(program: &Program) -> Self {
+        let flows: Vec<_> = program.procedures.iter().map(Flow::of).collect();
+        Self { kept: Kept::what_matters(program, &flows, false) }
+    }
+}
+
+impl Keep for Keeping {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
+        let kept = match slot {
+            Slot::Shared(number) => self.kept.shared.contains(number),
+            Slot::Local(number) => self.kept.at[procedure][position].contains(number),
+        };
+        if kept { values.iter().copied().map(Value::Known).collect() } else { smallvec![Value::Forgotten] }
+    }
+
+    fn forget(&self, frame: &mut Frame) {
+        let kept = match frame.stage {
+            Stage::Storing => &self.kept.during[frame.procedure][frame.position],
+            _ => &self.kept.at[frame.procedure][frame.position],
+        };
+        for (number, value) in frame.locals.iter_mut().enumerate() {
+            if !kept.contains(number) {
+                *value = Value::Forgotten;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Asynchronous programs: tasks that are posted, run alone until they end or yield, and post others.
+//!
+//! `counting` decides what can happen in any order of dispatch.
+
+use std::sync::Arc;
+
+use tepui_cert::{Certificate, Trace};
+use tepui_check::Rejected;
+use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
+use tepui_engines::program::tasks::counting::Counting;
+use tepui_lang::boolean::{DEADLOCK, print_program};
+use tepui_lang::source::Source;
+use tepui_model::Digest;
+use tepui_model::program::{Program, Property};
+
+use super::super::pushdown::OURS;
+use super::super::{
+    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Printed, Replayed, Stopping, Summary, others_that_apply,
+};
+use super::{about, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
+use crate::run::run;
+use crate::{AUTO, Error, Options, Reading};
+
+pub use tepui_engines::program::tasks::counting::FACTS as COUNTING;
+
+pub(crate) static ENTRY: Entry = Entry {
+    what: "an asynchronous program",
+    plural: "asynchronous programs",
+    languages: &[],
+    also_reads: &["bp"],
+    engines: &[&BY_DEFAULT, &DECIDING],
+    bounded: &COUNTING,
+    flags: &["--dialect", "--label", "--deadlock", "--order", "--stacks"],
+    instead: &[
+        ("--target", "assertions and --label say what must not happen"),
+        ("--max-threads", "there is no limit on the number of tasks"),
+    ],
+    forms: &[super::FORM],
+    ask: "write `assert(c);` where something must hold, or ask for --deadlock or --label",
+    same_options: Some("give the options that it was made with: --deadlock, --label, --order"),
+    checks_proofs: true,
+};
+
+static BY_DEFAULT: EngineInfo =
+    EngineInfo { facts: &AUTO, summary: "counting", condition: None, paper: OURS, flags: &[] };
+
+static DECIDING: EngineInfo = EngineInfo {
+    facts: &COUNTING,
+    summary: "any number of tasks in any order of dispatch: how many of which kind may be pending",
+    condition: None,
+    paper: OURS,
+    flags: &[],
+};
+
+/// An asynchronous program with its text.
+pub(super) struct Asynchronous {
+    program: Arc<Program>,
+    source: Source,
+    deadlock: bool,
+    /// The properties that are asked for; all, if none is named.
+    properties: Vec<String>,
+    /// Whether the properties are left aside.
+    no_properties: bool,
+}
+
+impl Asynchronous {
+    pub(super) fn new(program: Program, source: Source) -> Self {
+        Self { program: Arc::new(program), source, deadlock: false, properties: Vec::new(), no_properties: false }
+    }
+
+    /// The properties that are asked for. Deadlocks and labels are asked for by themselves, whatever else is chosen.
+    fn asked_for(&self) -> Vec<Property> {
+        let mut properties = self.program.properties(self.deadlock);
+        let by_itself = |name: &str| name == DEADLOCK || self.program.unreachable.iter().any(|one| one.label == name);
+        let wanted = |name: &String| by_itself(name) || self.properties.is_empty() || self.properties.contains(name);
+        properties.retain(|property| !self.no_properties && wanted(&property.name));
+        properties
+    }
+
+    fn members(&self, options: &Options) -> Vec<Member> {
+        let counting = Counting::new(Arc::clone(&self.program), self.asked_for());
+        vec![Member::new(counting).within(options.bound_limit.clone())]
+    }
+}
+
+impl Kind for Asynchronous {
+    fn entry(&self) -> &'static Entry {
+        &ENTRY
+    }
+
+    fn digest(&self) -> Digest {
+        self.program.digest()
+    }
+
+    fn property_names(&self) -> Vec<String> {
+        self.program.properties(self.deadlock).into_iter().map(|property| property.name).collect()
+    }
+
+    fn configure(&mut self, reading: &Reading) {
+        self.deadlock = reading.deadlock;
+    }
+
+    fn ask(&mut self, asked: Asked) {
+        match asked {
+            Asked::Only(names) => self.properties = names,
+            Asked::Views => self.no_properties = true,
+        }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked_for().into_iter().map(|property| property.name).collect()
+    }
+
+    fn verify(&self, options: &Options, budget: &Budget) -> Result<Answer, Error> {
+        let mut names = self.asked();
+        if names.is_empty() {
+            names.push(VIEWS.to_owned());
+        }
+        let mut engine = Portfolio::of(self.members(options), options.cores.threads);
+        let (outcome, checked) = run(self, &mut *engine, &options.query(names), options, budget);
+        let mut answer = Answer::of(outcome);
+        if options.prove {
+            let unreached = checked.map_or(Vec::new(), |checked| checked.unreached);
+            let properties = self.asked_for();
+            let about = About {
+                threads: "any number of tasks".to_owned(),
+                unreached: about::unreached(&self.program, &self.source, &properties, &unreached),
+                vacuous: about::vacuous(&properties, &answer.outcome, &unreached),
+                stuck: None,
+            };
+            answer.about = Some(about);
+        }
+        Ok(answer)
+    }
+
+    fn check(
+        &self,
+        certificate: &Certificate,
+        meant: &dyn Fn(&str) -> bool,
+        stop: Stopping<'_>,
+    ) -> Result<Checked, Rejected> {
+        let mut properties = self.asked_for();
+        properties.retain(|property| meant(&property.name));
+        let proof =
+            tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
+        Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
+    }
+
+    fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
+        super::replay(&self.program, trace_of(&ENTRY, trace)?, stop)
+    }
+
+    fn tell(&self, trace: &Trace, _: Detail) -> Story {
+        let Trace::Program(trace) = trace else { return Story::untold() };
+        let Ok(execution) = tepui_check::program::replay(&self.program, trace, &|| false) else {
+            return Story::untold();
+        };
+        tell::tell(&self.program, &self.source, &execution.start, &execution.steps)
+    }
+
+    fn trace_text(&self, trace: &Trace) -> String {
+        trace_text(&self.program, trace)
+    }
+
+    fn advice(&self, outcome: &Outcome) -> Vec<String> {
+        others_that_apply(&ENTRY, outcome).into_iter().collect()
+    }
+
+    fn summary(&self) -> Result<Summary, Error> {
+        let properties: Vec<_> = self.asked();
+        Ok(show::of_tasks(&self.program, &properties, &self.digest().to_string()))
+    }
+
+    fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {
+        match form == super::FORM.0 {
+            true => Ok(vec![Printed { extension: "bp", text: print_program(&self.program) }]),
+            false => Err(Error::Misuse(format!("there is no form {form} of {}", ENTRY.what))),
+        }
+    }
+}
