@@ -13,6 +13,7 @@ const PROGRAMS: &str = "Boolean programs";
 const SEARCH: &str = "Search";
 const MEETING: &str = "Threads that meet in actions";
 const MACHINES: &str = "P programs";
+const TASKS: &str = "Asynchronous programs";
 const CROWDS: &str = "Any number of threads";
 const LIMITS: &str = "Limits";
 const OUTPUT: &str = "Output";
@@ -222,7 +223,7 @@ pub(crate) struct ProgramArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = PROGRAMS)]
     pub(crate) max_threads: Option<u32>,
     /// In which order tasks are dispatched; by default as the program says
-    #[arg(long, value_enum, help_heading = PROGRAMS)]
+    #[arg(long, value_enum, help_heading = TASKS)]
     pub(crate) order: Option<OrderName>,
     /// Compile every step and every variable, even where no verdict depends on it
     #[arg(long, help_heading = PROGRAMS)]
@@ -314,6 +315,9 @@ pub(crate) struct RunArgs {
     /// The seed of random executions (walk) [default: 0]
     #[arg(long, value_name = "S", help_heading = MACHINES)]
     pub(crate) seed: Option<u64>,
+    /// The schedulers of tasks whose delays count: rr, rr-reverse, dfs, fifo, lifo, priority, priority:SEED
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = scheduler_name, help_heading = TASKS)]
+    pub(crate) scheduler: Vec<String>,
     /// Draw the execution that breaks a property to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) svg: Option<PathBuf>,
@@ -411,9 +415,12 @@ pub(crate) struct ExploreArgs {
     /// The most rounds (delays)
     #[arg(long, value_name = "R", conflicts_with = "bound", help_heading = LIMITS)]
     pub(crate) rounds: Option<u32>,
-    /// The most delays (delays)
+    /// The most delays (delays, dispatch)
     #[arg(long, value_name = "D", conflicts_with = "bound", help_heading = LIMITS)]
     pub(crate) delays: Option<u32>,
+    /// The most pending tasks (dispatch)
+    #[arg(long, value_name = "B", conflicts_with_all = ["bound", "rounds"], help_heading = LIMITS)]
+    pub(crate) tasks: Option<u32>,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -507,6 +514,14 @@ fn form_names() -> PossibleValuesParser {
     let summaries = [("human", "A summary for people"), ("json", "A summary for programs")];
     let forms = summaries.into_iter().chain(tepui::forms());
     PossibleValuesParser::new(forms.map(|(name, what)| PossibleValue::new(name).help(what)))
+}
+
+/// A scheduler of tasks.
+fn scheduler_name(text: &str) -> Result<String, String> {
+    match tepui::scheduler(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("schedulers are rr, rr-reverse, dfs, fifo, lifo, priority and priority:SEED".to_owned()),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

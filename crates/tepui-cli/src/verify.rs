@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tepui::{
     AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
-    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Status, Story, Verdict, WALK, Walking,
+    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Schedulers, Status, Story, Verdict, WALK, Walking,
 };
 use tepui_report::{Report, count};
 
@@ -69,12 +69,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         Ok(all) => all,
         Err(limit) => return clock.unread(&args.model, &args.run, limit),
     };
-    let limit = match (args.bound, args.rounds, args.delays) {
+    let limit = match (args.bound, args.rounds.or(args.tasks), args.delays) {
         (Some(bound), ..) => vec![bound],
-        (None, Some(rounds), Some(delays)) => vec![rounds, delays],
+        (None, Some(first), Some(delays)) => vec![first, delays],
         // Random executions have a number of their own.
         _ if *args.run.chosen() == WALK => Vec::new(),
-        _ => bail!("give --bound K, or --rounds R and --delays D: exploration needs a bound"),
+        _ => bail!("give --bound K, or --rounds R and --delays D, or --tasks B and --delays D: exploration needs a bound"),
     };
     // Without a choice, the engine is one whose bound limits schedules.
     let chosen = args.run.chosen();
@@ -85,7 +85,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     } else {
         all[0].problem.bounded_engine()
     };
-    require_fitting(&all[0], &args.run, engine, &[("--rounds", args.rounds.is_some())])?;
+    require_fitting(&all[0], &args.run, engine, &[("--rounds", args.rounds.is_some()), ("--tasks", args.tasks.is_some())])?;
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine) };
     run_all(clock, &all, &args.run, &options, None)
 }
@@ -109,6 +109,10 @@ fn base_options(args: &RunArgs, engine: &'static Facts) -> Options {
             seed: args.seed.unwrap_or(defaults.walking.seed),
             schedules: args.schedules.unwrap_or(defaults.walking.schedules),
             steps: args.steps.unwrap_or(defaults.walking.steps),
+        },
+        schedulers: match args.scheduler.as_slice() {
+            [] => defaults.schedulers,
+            names => Schedulers(names.iter().filter_map(|name| tepui::scheduler(name)).collect()),
         },
         ..defaults
     }
@@ -162,6 +166,7 @@ fn require_fitting(
         ("--schedules", args.schedules.is_some()),
         ("--steps", args.steps.is_some()),
         ("--seed", args.seed.is_some()),
+        ("--scheduler", !args.scheduler.is_empty()),
         ("--svg", args.svg.is_some()),
     ];
     let given = given.iter().chain(others).filter(|(_, given)| *given).map(|(option, _)| *option);

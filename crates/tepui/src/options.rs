@@ -1,9 +1,12 @@
 //! How a problem is read and how it is verified.
 
+use std::sync::Arc;
+
 use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 pub use tepui_model::program::Order;
+pub use tepui_model::program::schedulers::{Scheduler, scheduler};
 
 use crate::Error;
 use crate::kinds::{CallReturn, QueuePrecision, Refinement, ThreadsAtStart, Walking};
@@ -147,8 +150,26 @@ pub struct Options {
     pub queue_precision: Option<QueuePrecision>,
     /// How random executions are made.
     pub walking: Walking,
+    /// The schedulers of tasks whose delays count.
+    pub schedulers: Schedulers,
     /// How many threads work.
     pub cores: Cores,
+}
+
+/// Schedulers of tasks, in the order in which they are preferred.
+#[derive(Clone)]
+pub struct Schedulers(pub Vec<Arc<dyn Scheduler>>);
+
+impl Default for Schedulers {
+    fn default() -> Self {
+        Self(["rr", "rr-reverse", "dfs"].into_iter().filter_map(scheduler).collect())
+    }
+}
+
+impl std::fmt::Debug for Schedulers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|scheduler| scheduler.name())).finish()
+    }
 }
 
 /// Whether threads may wait where nobody sees it.
@@ -185,6 +206,7 @@ impl Default for Options {
             call_return: None,
             queue_precision: None,
             walking: Walking::default(),
+            schedulers: Schedulers::default(),
             cores: Cores::new(std::thread::available_parallelism().map_or(1, usize::from)),
         }
     }

@@ -40,6 +40,8 @@ pub struct Trace {
     pub start: Vec<Value>,
     /// How many steps are hidden.
     pub hidden: usize,
+    /// The scheduler of tasks that was followed, if one was.
+    pub scheduler: Option<String>,
     /// The steps.
     pub steps: Vec<Step>,
 }
@@ -69,6 +71,7 @@ impl Trace {
     pub fn to_text(&self, mut comment: impl FnMut(&Step) -> String) -> String {
         let mut out = format!("{HEAD}\nprogram {}\nproperty {}\n", self.program, self.property);
         let _ = writeln!(out, "start {}\nhidden {}", values_text(&self.start), self.hidden);
+        self.scheduler.iter().for_each(|name| _ = writeln!(out, "scheduler {name}"));
         for step in &self.steps {
             let (thread, result) = (step.thread.saturating_add(1), step.result.saturating_add(1));
             let (procedure, position) = step.at;
@@ -100,7 +103,8 @@ impl Trace {
         let start = read_values(lines, start)?;
         let hidden = lines.expect("hidden")?;
         let hidden = lines.number(hidden)?;
-        let mut trace = Self { program, property, start, hidden, steps: Vec::new() };
+        let scheduler = lines.accept("scheduler").map(str::to_owned);
+        let mut trace = Self { program, property, start, hidden, scheduler, steps: Vec::new() };
         while let Some(text) = lines.accept("step") {
             trace.steps.push(read_step(lines, text)?);
         }
@@ -143,6 +147,7 @@ mod tests {
             property: "a property".to_owned(),
             start: vec![Value::Known(0), Value::Unset, Value::Known(1)],
             hidden: 1,
+            scheduler: Some("rr".to_owned()),
             steps: vec![step(0, 0), step(2, 4), step(2, 0), step(1, 1)],
         }
     }

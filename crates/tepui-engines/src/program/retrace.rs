@@ -56,7 +56,7 @@ impl Execution {
             before = &taken.after;
         }
         let (program, property) = (program.digest(), property.to_owned());
-        Ok(Trace { program, property, start: self.start.shared.clone(), hidden: self.hidden, steps })
+        Ok(Trace { program, property, start: self.start.shared.clone(), hidden: self.hidden, scheduler: None, steps })
     }
 }
 

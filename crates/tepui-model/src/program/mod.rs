@@ -21,6 +21,7 @@ mod names;
 mod property;
 mod replay;
 pub mod run;
+pub mod schedulers;
 pub mod step;
 mod tasks;
 

@@ -35,6 +35,25 @@ pub(super) fn way<L: Ledger>(machine: &mut Machine, runs: &Runs<L>, calls: &[(u3
     found
 }
 
+impl<L: Ledger> Runs<L> {
+    /// The way from an entry to something that must not happen, in it or in what it calls.
+    pub(super) fn way_to_failure(&self, machine: &mut Machine, entry: u32, goal: Goal) -> Option<Way> {
+        let passed = self.passed(entry);
+        let fails = |entry: u32| {
+            let failures = &self.entries[entry as usize].failures;
+            failures.iter().copied().find(|&item| self.items[item as usize].form == Form::Failed(goal))
+        };
+        let (mut at, item) = passed.iter().find_map(|&(entry, _)| Some((entry, fails(entry)?)))?;
+        let mut calls = Vec::new();
+        while let Some((_, Some((call, caller)))) = passed.iter().find(|(own, _)| *own == at) {
+            calls.push((*call, *caller));
+            at = self.items[*call as usize].entry;
+        }
+        calls.reverse();
+        Some(way(machine, self, &calls, item))
+    }
+}
+
 /// What is still to be told of a way, the last first.
 enum Rest {
     /// All that leads to an item, and the item, above some frames.
@@ -98,7 +117,7 @@ pub(super) fn follow(
     let steps = follower.search(start.clone(), budget)?;
     let lost = || Stop::NotConfirmed("an execution of tasks could not be followed on the interpreter".to_owned());
     let (program, property) = (machine.program.digest(), property.name.clone());
-    Ok(Trace { program, property, start: start.shared, hidden: 0, steps: steps.ok_or_else(lost)? })
+    Ok(Trace { program, property, start: start.shared, hidden: 0, scheduler: None, steps: steps.ok_or_else(lost)? })
 }
 
 /// How far an execution is: the dispatch, the next point of its way, and the task.
@@ -168,6 +187,7 @@ impl Follower<'_, '_> {
             let end = At { way: self.ways.len(), point: 0, task: 0 };
             return match self.goal {
                 Goal::Reached(..) => vec![(end, state.clone(), None)],
+                Goal::Deadlock => self.runner.stuck(state).map(|_| (end, state.clone(), None)).into_iter().collect(),
                 goal => self.taken(state, at.task, &|taken| taken.failed == Some(goal), end),
             };
         }

@@ -18,17 +18,22 @@ use tepui_cert::Trace;
 use tepui_cert::program::{ANY, Pending};
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::program::schedulers::Scheduler;
 use tepui_model::program::step::Runner;
 use tepui_model::program::{Action, Goal, Order, Program, Property};
 
 use super::certificate::certificate;
 use super::concrete::{Way, follow, way};
+use super::dispatch::fewest_delays;
 use super::posts::{Posts, insert, is_within, plus};
 use super::runs::{Form, Ledger, Nothing, Runs};
 use super::{ENDED, Machine, Point};
 
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts { explored: "with up to {}", ..Facts::unbounded("counting", &["dispatches"]) };
+
+/// How much work may be spent on a violation with fewer delays, at least; as much as was spent on finding one, if that is more.
+const MORE_WORK: u64 = 200_000;
 
 /// A way in which a run ends or yields.
 struct Outcome {
@@ -60,6 +65,7 @@ struct Marked {
 pub struct Counting {
     program: Arc<Program>,
     properties: Vec<Property>,
+    schedulers: Vec<Arc<dyn Scheduler>>,
     machine: Machine,
     runs: Runs<Nothing>,
     posts: Posts,
@@ -74,9 +80,11 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Looks at all properties of a program.
-    pub fn new(program: Arc<Program>, properties: Vec<Property>) -> Self {
+    /// Looks at all properties of a program. Violations are told with the fewest delays of some schedulers, if they can be found
+    /// with little work.
+    pub fn new(program: Arc<Program>, properties: Vec<Property>, schedulers: Vec<Arc<dyn Scheduler>>) -> Self {
         Self {
+            schedulers,
             machine: Machine::new(Arc::clone(&program), &properties),
             program,
             properties,
@@ -426,20 +434,8 @@ impl Counting {
     /// The last run, to what must not happen.
     fn last(&mut self, runner: &Runner<'_>, point: Point, goal: Goal, budget: &mut Budget) -> Result<Way, Stop> {
         let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
-        let passed = self.runs.passed(entry);
-        let fails = |entry: u32| {
-            let failures = &self.runs.entries[entry as usize].failures;
-            failures.iter().copied().find(|&item| self.runs.items[item as usize].form == Form::Failed(goal))
-        };
-        let found = passed.iter().find_map(|&(entry, _)| Some((entry, fails(entry)?)));
-        let (mut at, item) = found.ok_or_else(|| Stop::defect("a run does not fail"))?;
-        let mut calls = Vec::new();
-        while let Some((_, Some((call, caller)))) = passed.iter().find(|(own, _)| *own == at) {
-            calls.push((*call, *caller));
-            at = self.runs.items[*call as usize].entry;
-        }
-        calls.reverse();
-        Ok(way(&mut self.machine, &self.runs, &calls, item))
+        let found = self.runs.way_to_failure(&mut self.machine, entry, goal);
+        found.ok_or_else(|| Stop::defect("a run does not fail"))
     }
 }
 
@@ -509,6 +505,10 @@ impl Engine for Counting {
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let (work, own) = (MORE_WORK.max(budget.work()), self.properties[property].clone());
+        if let Some((trace, bound)) = fewest_delays(&self.program, &own, &self.schedulers, work, budget)? {
+            return Ok((trace, Some(bound)));
+        }
         Ok((self.find_trace(property, budget)?, None))
     }
 

@@ -10,9 +10,10 @@
 //!
 //! Both find traces as ways through runs, which are then followed on the interpreter ([`concrete`]).
 
-pub mod counting;
 mod certificate;
 mod concrete;
+pub mod counting;
+pub mod dispatch;
 mod posts;
 mod runs;
 

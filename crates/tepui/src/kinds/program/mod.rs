@@ -46,7 +46,7 @@ use engines::{Engines, VIEWS};
 use tasks::Asynchronous;
 
 pub(crate) use tasks::ENTRY as TASKS;
-pub use tasks::COUNTING;
+pub use tasks::{COUNTING, DISPATCH};
 pub use tepui_engines::program::table::CallReturn;
 
 pub(crate) static ENTRY: Entry = Entry {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
-use tepui_engines::program::tasks::counting::Counting;
+use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
+use tepui_engines::program::tasks::dispatch::Dispatch;
 use tepui_lang::boolean::{DEADLOCK, print_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
-use tepui_model::program::{Program, Property};
+use tepui_model::program::{Order, Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
@@ -22,14 +23,15 @@ use crate::run::run;
 use crate::{AUTO, Error, Options, Reading};
 
 pub use tepui_engines::program::tasks::counting::FACTS as COUNTING;
+pub use tepui_engines::program::tasks::dispatch::FACTS as DISPATCH;
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "an asynchronous program",
     plural: "asynchronous programs",
     languages: &[],
     also_reads: &["bp"],
-    engines: &[&BY_DEFAULT, &DECIDING],
-    bounded: &COUNTING,
+    engines: &[&BY_DEFAULT, &DECIDING, &FOLLOWING],
+    bounded: &DISPATCH,
     flags: &["--dialect", "--label", "--deadlock", "--order", "--stacks"],
     instead: &[
         ("--target", "assertions and --label say what must not happen"),
@@ -42,14 +44,22 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 static BY_DEFAULT: EngineInfo =
-    EngineInfo { facts: &AUTO, summary: "counting", condition: None, paper: OURS, flags: &[] };
+    EngineInfo { facts: &AUTO, summary: "counting; dispatch beside it where an order is prescribed or deadlocks are asked for", condition: None, paper: OURS, flags: &["--scheduler"] };
 
 static DECIDING: EngineInfo = EngineInfo {
     facts: &COUNTING,
     summary: "any number of tasks in any order of dispatch: how many of which kind may be pending",
     condition: None,
     paper: OURS,
-    flags: &[],
+    flags: &["--scheduler"],
+};
+
+static FOLLOWING: EngineInfo = EngineInfo {
+    facts: &DISPATCH,
+    summary: "delaying schedulers of tasks: at most so many pending, and so many delayed",
+    condition: None,
+    paper: "Emmi, Qadeer, Rakamarić, POPL 2011",
+    flags: &["--scheduler", "--tasks"],
 };
 
 /// An asynchronous program with its text.
@@ -77,9 +87,20 @@ impl Asynchronous {
         properties
     }
 
+    /// The engines that look for an answer. Where the order is prescribed, or deadlocks are asked for, both are needed.
     fn members(&self, options: &Options) -> Vec<Member> {
-        let counting = Counting::new(Arc::clone(&self.program), self.asked_for());
-        vec![Member::new(counting).within(options.bound_limit.clone())]
+        let (program, properties) = (|| Arc::clone(&self.program), self.asked_for());
+        let schedulers = || options.schedulers.0.clone();
+        let counting = || Member::new(Counting::new(program(), properties.clone(), schedulers()));
+        let dispatch = || Member::new(Dispatch::new(program(), properties.clone(), schedulers()).within(options.bound_limit.as_deref()));
+        let limit = || options.bound_limit.clone();
+        let counted = self.program.order == Some(Order::Bag) && !self.deadlock && unbounded_height(&self.program).is_none();
+        match options.engine {
+            engine if *engine == COUNTING => vec![counting().within(limit())],
+            engine if *engine == DISPATCH => vec![dispatch().within(limit())],
+            _ if counted => vec![counting()],
+            _ => vec![counting(), dispatch().within(limit())],
+        }
     }
 }
 

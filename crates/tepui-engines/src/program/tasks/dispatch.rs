@@ -1,0 +1,675 @@
+//! Follows schedulers: with at most so many tasks pending, and so many delays.
+//!
+//! A state is a shared state with what a scheduler remembers, when nobody runs. A pending task is brought to the front by delays, and
+//! dispatched; each way in which its run ends or yields leads to a state, with the tasks that the run has posted, in the order in which
+//! it has. Delaying all tasks that could be taken brings back the first, so at most one less is delayed at one dispatch: each schedule is
+//! tried once. States are explored in the order of their delays, so that the first violation has the fewest. What a bound
+//! holds back is kept, and a larger one goes on from there.
+//!
+//! One task more is allowed as long as that brings new views, which are the shared state and which kinds of tasks are pending;
+//! then one delay more. Where nothing is held back any more, everything is known, and the states are a proof. If a program
+//! prescribes an order, there is nothing to delay.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tepui_cert::Trace;
+use tepui_cert::program::Pending;
+use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::program::schedulers::{IsBlocked, Memory, Scheduler};
+use tepui_model::program::step::{Runner, Stage};
+use tepui_model::program::{Goal, Order, Program, Property};
+
+use super::certificate::certificate;
+use super::concrete::{Way, follow, way};
+use super::runs::{Form, Ledger, Runs};
+use super::{ENDED, Machine, Point};
+
+/// What is true of it on every program.
+pub static FACTS: Facts = Facts::new("dispatch", &["pending tasks", "delays"]);
+
+/// The order that a program prescribes, as a scheduler that is never asked to delay.
+struct Prescribed(Order);
+
+impl Scheduler for Prescribed {
+    fn name(&self) -> String {
+        self.0.name().to_owned()
+    }
+
+    fn start(&self) -> Memory {
+        Memory::new()
+    }
+
+    fn pending<'m>(&self, memory: &'m Memory) -> &'m [u32] {
+        memory
+    }
+
+    fn passes_over_blocked(&self) -> bool {
+        true
+    }
+
+    fn give(&self, memory: &mut Memory, task: u32, _: bool) {
+        memory.push(task);
+    }
+
+    fn take(&self, memory: &mut Memory, blocked: IsBlocked<'_>) -> Option<u32> {
+        let free = |at: &usize| !blocked(memory[*at]);
+        let found = match self.0 {
+            Order::Lifo => (0..memory.len()).rev().find(free),
+            Order::Bag | Order::Fifo => (0..memory.len()).find(free),
+        };
+        found.map(|at| memory.remove(at))
+    }
+
+    fn delay(&self, memory: &mut Memory, task: u32) {
+        memory.push(task);
+    }
+}
+
+/// Notes which tasks were posted, in their order, up to a number.
+struct Listed {
+    most: usize,
+}
+
+impl Ledger for Listed {
+    type Sum = Arc<[u32]>;
+
+    fn nothing(&self) -> Self::Sum {
+        Arc::new([])
+    }
+
+    fn add(&self, one: &Self::Sum, other: &Self::Sum) -> Option<Self::Sum> {
+        match (one.len(), other.len()) {
+            (0, _) => Some(Arc::clone(other)),
+            (_, 0) => Some(Arc::clone(one)),
+            (here, there) if here + there > self.most => None,
+            _ => Some(one.iter().chain(&**other).copied().collect()),
+        }
+    }
+
+    fn post(&self, tasks: &[u32]) -> Option<Self::Sum> {
+        (tasks.len() <= self.most).then(|| tasks.into())
+    }
+}
+
+/// How a run ends or yields: what it leaves behind.
+struct Outcome {
+    shared: u32,
+    posted: Arc<[u32]>,
+    /// The stack, if it has yielded.
+    yielded: Option<u32>,
+}
+
+/// What may become of a task that is dispatched.
+struct Running {
+    outcomes: Vec<Outcome>,
+    failures: Vec<Goal>,
+}
+
+/// A state when nobody runs.
+struct State {
+    scheduler: u8,
+    shared: u32,
+    delays: u32,
+    /// The state before, and which task was dispatched there.
+    before: Option<(u32, u32)>,
+    memory: Box<[u32]>,
+}
+
+/// Something that happens: with how many delays, under which scheduler, after which state, and in the run of which task.
+#[derive(Clone, Copy, Debug)]
+struct Happens {
+    delays: u32,
+    scheduler: u8,
+    state: Option<u32>,
+    task: Option<Point>,
+}
+
+/// The engine.
+pub struct Dispatch {
+    program: Arc<Program>,
+    properties: Vec<Property>,
+    schedulers: Vec<Arc<dyn Scheduler>>,
+    machine: Machine,
+    runs: Runs<Listed>,
+    running: FxHashMap<Point, Arc<Running>>,
+    numbers: FxHashMap<(u8, u32, Box<[u32]>), u32>,
+    states: Vec<State>,
+    /// For each number of delays the states to go on with, and how many tasks are delayed there.
+    todo: Vec<VecDeque<(u32, u32)>>,
+    /// States from which something was held back because too many tasks would be pending.
+    full: FxHashSet<u32>,
+    /// Whether the same is true of the start.
+    full_at_start: bool,
+    views: FxHashSet<(u32, Box<[u32]>)>,
+    happens: FxHashMap<Goal, Happens>,
+    /// The last bound that was explored: tasks and delays.
+    bound: Option<(u32, u32)>,
+    /// The most tasks and delays.
+    limit: (u32, u32),
+    /// Whether the last bound had one task more than the one before, and brought new views.
+    fruitful: bool,
+    steps: u64,
+    bytes: u64,
+}
+
+impl Dispatch {
+    /// Looks at all properties of a program, under some schedulers. If the program prescribes an order, they are not asked.
+    pub fn new(program: Arc<Program>, properties: Vec<Property>, schedulers: Vec<Arc<dyn Scheduler>>) -> Self {
+        let order = program.order.filter(|order| *order != Order::Bag);
+        let prescribed = order.map(|order| vec![Arc::new(Prescribed(order)) as Arc<dyn Scheduler>]);
+        Self {
+            machine: Machine::new(Arc::clone(&program), &properties),
+            program,
+            properties,
+            schedulers: prescribed.unwrap_or(schedulers),
+            runs: Runs::new(Listed { most: 0 }, false),
+            running: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            states: Vec::new(),
+            todo: Vec::new(),
+            full: FxHashSet::default(),
+            full_at_start: false,
+            views: FxHashSet::default(),
+            happens: FxHashMap::default(),
+            bound: None,
+            limit: (u32::MAX, u32::MAX),
+            fruitful: true,
+            steps: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The same with a limit on tasks and delays: as long as one of them can be raised, it is.
+    #[must_use]
+    pub fn within(mut self, limit: Option<&[u32]>) -> Self {
+        self.limit = match limit {
+            Some([both]) => (*both, *both),
+            Some([tasks, delays, ..]) => (*tasks, *delays),
+            _ => (u32::MAX, u32::MAX),
+        };
+        self
+    }
+
+    /// Whether there is nothing to delay.
+    fn is_prescribed(&self) -> bool {
+        self.program.order != Some(Order::Bag)
+    }
+
+    /// Whether states are held back by the number of delays.
+    fn has_delayed(&self) -> bool {
+        self.todo.iter().any(|states| !states.is_empty())
+    }
+
+    /// Whether something is held back because too many tasks would be pending.
+    fn has_full(&self) -> bool {
+        !self.full.is_empty() || self.full_at_start || self.runs.cut
+    }
+
+    /// Tasks and delays of the next bound.
+    fn next(&self) -> (u32, u32) {
+        match self.bound {
+            None => (1, 0),
+            Some((tasks, delays)) => {
+                let (more_tasks, more_delays) = (tasks < self.limit.0, delays < self.limit.1);
+                let delayed = self.has_delayed() && (more_delays || !more_tasks);
+                match self.has_full() && (more_tasks && self.fruitful || !delayed) {
+                    true => (tasks.saturating_add(1), delays),
+                    false => (tasks, delays.saturating_add(1)),
+                }
+            }
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.bound.is_some() && !self.has_full() && !self.has_delayed()
+    }
+
+    /// What may become of a task that is dispatched.
+    fn running(&mut self, runner: &Runner<'_>, point: Point, budget: &mut Budget) -> Result<Arc<Running>, Stop> {
+        if let Some(known) = self.running.get(&point) {
+            return Ok(Arc::clone(known));
+        }
+        let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
+        let mut failures = Vec::new();
+        for (passed, _) in self.runs.passed(entry) {
+            let items = self.runs.entries[passed as usize].failures.iter();
+            failures.extend(items.filter_map(|&item| match self.runs.items[item as usize].form {
+                Form::Failed(goal) => Some(goal),
+                _ => None,
+            }));
+        }
+        let outcome = |&exit: &u32| {
+            let item = &self.runs.items[exit as usize];
+            let Form::Stack(stack) = item.form else { return None };
+            let yielded = (stack != ENDED).then_some(stack);
+            Some(Outcome { shared: item.shared, posted: Arc::clone(&item.posted), yielded })
+        };
+        let outcomes = self.runs.entries[entry as usize].exits.iter().filter_map(outcome).collect();
+        let found = Arc::new(Running { outcomes, failures });
+        self.running.insert(point, Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Whether a pending task cannot go on.
+    fn is_blocked(machine: &mut Machine, runner: &Runner<'_>, point: Point) -> bool {
+        let top = machine.stacks.get(point.1).last().cloned();
+        let may = top.filter(|top| top.stage == Stage::Yielded).is_some_and(|top| {
+            let action = runner.action(top.procedure, top.position);
+            action.is_some_and(tepui_model::program::Action::may_block)
+        });
+        may && machine.moves(runner, point).is_empty()
+    }
+
+    fn note(&mut self, goal: Goal, found: Happens) {
+        let known = self.happens.entry(goal).or_insert(found);
+        if (found.delays, found.scheduler) < (known.delays, known.scheduler) {
+            *known = found;
+        }
+    }
+
+    fn start(&mut self, runner: &Runner<'_>, most: u32, budget: &mut Budget) -> Result<(), Stop> {
+        self.full_at_start = false;
+        for point in self.machine.start(runner) {
+            let running = self.running(runner, point, budget)?;
+            for &goal in &running.failures {
+                self.note(goal, Happens { delays: 0, scheduler: 0, state: None, task: Some(point) });
+            }
+            for scheduler in 0..self.schedulers.len() as u8 {
+                let memory = self.schedulers[scheduler as usize].start();
+                for outcome in &running.outcomes {
+                    self.full_at_start |= !self.reach(runner, scheduler, None, (&memory, 0), outcome, most);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A state that a run leads to. Not, if too many tasks are pending there.
+    fn reach(
+        &mut self,
+        runner: &Runner<'_>,
+        scheduler: u8,
+        before: Option<(u32, u32)>,
+        (memory, delays): (&Memory, u32),
+        outcome: &Outcome,
+        most: u32,
+    ) -> bool {
+        let own = Arc::clone(&self.schedulers[scheduler as usize]);
+        self.steps += 1;
+        let count = own.pending(memory).len() + outcome.posted.len() + usize::from(outcome.yielded.is_some());
+        if count > most as usize {
+            return false;
+        }
+        let mut memory = memory.clone();
+        outcome.posted.iter().for_each(|&task| own.give(&mut memory, task, true));
+        outcome.yielded.iter().for_each(|&task| own.give(&mut memory, task, false));
+        let key = (scheduler, outcome.shared, memory.into_boxed_slice());
+        let number = match self.numbers.get(&key) {
+            Some(&known) if self.states[known as usize].delays <= delays => return true,
+            Some(&known) => known,
+            None => {
+                self.add(runner, &key);
+                self.states.len() as u32 - 1
+            }
+        };
+        let state = &mut self.states[number as usize];
+        (state.delays, state.before) = (delays, before);
+        self.later(number, 0, delays);
+        true
+    }
+
+    fn add(&mut self, runner: &Runner<'_>, (scheduler, shared, memory): &(u8, u32, Box<[u32]>)) {
+        let own = Arc::clone(&self.schedulers[*scheduler as usize]);
+        let whole = memory.to_vec();
+        let mut kinds = own.pending(&whole).to_vec();
+        let stuck = !kinds.is_empty()
+            && kinds.iter().all(|&task| Self::is_blocked(&mut self.machine, runner, (*shared, task)));
+        kinds.sort_unstable();
+        kinds.dedup();
+        self.views.insert((*shared, kinds.into()));
+        let number = self.states.len() as u32;
+        self.bytes += 2 * 4 * memory.len() as u64 + 96;
+        self.numbers.insert((*scheduler, *shared, memory.clone()), number);
+        self.states.push(State {
+            scheduler: *scheduler,
+            shared: *shared,
+            delays: u32::MAX,
+            before: None,
+            memory: memory.clone(),
+        });
+        if stuck {
+            self.happens.entry(Goal::Deadlock).or_insert(Happens {
+                delays: u32::MAX,
+                scheduler: *scheduler,
+                state: Some(number),
+                task: None,
+            });
+        }
+    }
+
+    /// A state is gone on with later, where some tasks are delayed.
+    fn later(&mut self, state: u32, delayed: u32, delays: u32) {
+        let at = delays.saturating_add(delayed) as usize;
+        if self.todo.len() <= at {
+            self.todo.resize_with(at + 1, VecDeque::new);
+        }
+        self.todo[at].push_back((state, delayed));
+    }
+
+    /// Goes on with a state, where some tasks are delayed before one is dispatched.
+    fn expand(
+        &mut self,
+        runner: &Runner<'_>,
+        (number, delayed): (u32, u32),
+        most: u32,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let State { scheduler, shared, delays, ref memory, .. } = self.states[number as usize];
+        let (own, mut memory) = (Arc::clone(&self.schedulers[scheduler as usize]), memory.to_vec());
+        let pending = own.pending(&memory).to_vec();
+        let machine = &mut self.machine;
+        let stuck: FxHashSet<u32> =
+            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task))).collect();
+        let blocked = |task: u32| stuck.contains(&task);
+        let skips = own.passes_over_blocked();
+        let takeable = pending.iter().filter(|&&task| !skips || !blocked(task)).count() as u32;
+        let mut front = own.take(&mut memory, &blocked);
+        for _ in 0..delayed {
+            let Some(task) = front else { break };
+            own.delay(&mut memory, task);
+            front = own.take(&mut memory, &blocked);
+        }
+        budget.spend(1 + u64::from(delayed))?;
+        let Some(task) = front else { return Ok(()) };
+        if delayed + 1 < takeable && !self.is_prescribed() {
+            self.later(number, delayed + 1, delays);
+        }
+        if blocked(task) {
+            return Ok(());
+        }
+        let total = delays.saturating_add(delayed);
+        let running = self.running(runner, (shared, task), budget)?;
+        for &goal in &running.failures {
+            self.note(goal, Happens { delays: total, scheduler, state: Some(number), task: Some((shared, task)) });
+        }
+        for outcome in &running.outcomes {
+            if !self.reach(runner, scheduler, Some((number, task)), (&memory, total), outcome, most) {
+                self.full.insert(number);
+            }
+        }
+        budget.spend(running.outcomes.len() as u64)?;
+        if self.runs.cut {
+            self.full.insert(number);
+        }
+        Ok(())
+    }
+
+    fn explore_up_to(&mut self, (most, delays): (u32, u32), budget: &mut Budget) -> Result<(), Stop> {
+        let program = Arc::clone(&self.program);
+        let runner = Runner::new(&program);
+        if self.bound.is_none_or(|bound| bound.0 < most) {
+            if self.runs.cut || self.bound.is_none() {
+                // Runs may post one task more.
+                self.runs = Runs::new(Listed { most: most as usize }, false);
+                self.running.clear();
+            }
+            for state in std::mem::take(&mut self.full) {
+                self.later(state, 0, self.states[state as usize].delays);
+            }
+            self.start(&runner, most, budget)?;
+        }
+        let mut at = 0;
+        while at <= delays as usize {
+            let Some(next) = self.todo.get_mut(at).and_then(VecDeque::pop_front) else {
+                at += 1;
+                continue;
+            };
+            // Meanwhile it may have been reached with fewer delays.
+            if self.states[next.0 as usize].delays.saturating_add(next.1) as usize == at
+                && let Err(stop) = self.expand(&runner, next, most, budget)
+            {
+                self.todo[at].push_front(next);
+                return Err(stop);
+            }
+        }
+        Ok(())
+    }
+
+    fn explore_next(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let (bound, before) = (self.next(), self.views.len());
+        self.explore_up_to(bound, budget)?;
+        let more = self.bound.is_none_or(|last| last.0 < bound.0);
+        self.fruitful = !more || self.views.len() > before;
+        self.bound = Some(bound);
+        Ok(())
+    }
+
+    fn violated(&self) -> Vec<usize> {
+        let happens = |property: &Property| property.never.iter().any(|goal| self.happens.contains_key(goal));
+        (0..self.properties.len()).filter(|&own| happens(&self.properties[own])).collect()
+    }
+
+    /// The markings of all states, each as it is dispatched from.
+    fn evidence(&self) -> Evidence {
+        let bag = !self.is_prescribed();
+        let mut markings: FxHashSet<(u32, Pending)> = FxHashSet::default();
+        for state in &self.states {
+            let memory = state.memory.to_vec();
+            let mut tasks = self.schedulers[state.scheduler as usize].pending(&memory).to_vec();
+            if bag {
+                tasks.sort_unstable();
+            }
+            markings.insert((state.shared, runs_of(&tasks)));
+        }
+        let mut markings: Vec<_> = markings.into_iter().collect();
+        markings.sort_unstable();
+        let posted = |item: u32| {
+            let tasks = &self.runs.items[item as usize].posted;
+            vec![runs_of(tasks)]
+        };
+        let violated = self.violated();
+        let safe = (0..self.properties.len()).filter(|own| !violated.contains(own));
+        let properties = safe.map(|own| self.properties[own].clone()).collect();
+        let certificate = certificate(&self.machine, properties, false, &self.runs, &posted, markings);
+        let because = "all states were explored: nothing is held back".to_owned();
+        Evidence { certificate: certificate.into(), because, kind: "dispatch", view_depth: None }
+    }
+
+    /// What must not happen of a property that happens with the fewest delays.
+    fn first(&self, property: usize) -> Option<(Goal, Happens)> {
+        let found = self.properties[property].never.iter().filter_map(|goal| Some((*goal, *self.happens.get(goal)?)));
+        let delays = |found: &(Goal, Happens)| match found.1 {
+            Happens { delays: u32::MAX, state: Some(state), .. } => self.states[state as usize].delays,
+            Happens { delays, .. } => delays,
+        };
+        found.min_by_key(|found| (delays(found), found.1.scheduler))
+    }
+
+    fn find_trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Bound), Stop> {
+        let (goal, found) = self.first(property).ok_or_else(|| Stop::defect("nothing happens that must not"))?;
+        let program = Arc::clone(&self.program);
+        let runner = Runner::new(&program);
+        let mut delays = found.delays;
+        let (mut path, mut at, mut most) = (Vec::new(), found.state, 1);
+        while let Some(number) = at {
+            let state = &self.states[number as usize];
+            delays = if delays == u32::MAX { state.delays } else { delays };
+            most = most.max(self.schedulers[state.scheduler as usize].pending(&state.memory.to_vec()).len());
+            path.push(number);
+            at = state.before.map(|before| before.0);
+        }
+        path.reverse();
+        let mut ways = Vec::new();
+        for &number in &path {
+            ways.push(self.way_to(&runner, number, budget)?);
+        }
+        if let Some(point) = found.task {
+            ways.push(self.last(&runner, point, goal, budget)?);
+        }
+        let scheduler = self.schedulers[found.scheduler as usize].name();
+        let mut trace = follow(&self.machine, &runner, &ways, goal, &self.properties[property].clone(), budget)?;
+        if !self.is_prescribed() {
+            trace.scheduler = Some(scheduler);
+        }
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        Ok((trace.into(), FACTS.bound(&[most, delays])))
+    }
+
+    /// The run that leads to a state.
+    fn way_to(&mut self, runner: &Runner<'_>, number: u32, budget: &mut Budget) -> Result<Way, Stop> {
+        let (shared, memory) = (self.states[number as usize].shared, self.states[number as usize].memory.clone());
+        let (scheduler, before) = (self.states[number as usize].scheduler, self.states[number as usize].before);
+        let points = match before {
+            Some((before, task)) => vec![(self.states[before as usize].shared, task)],
+            None => self.machine.start(runner),
+        };
+        for point in points {
+            let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
+            for exit in self.runs.entries[entry as usize].exits.clone() {
+                let item = &self.runs.items[exit as usize];
+                let Form::Stack(stack) = item.form else { continue };
+                let outcome = Outcome {
+                    shared: item.shared,
+                    posted: Arc::clone(&item.posted),
+                    yielded: (stack != ENDED).then_some(stack),
+                };
+                if item.shared == shared && self.leads(runner, scheduler, before, &outcome, &memory) {
+                    return Ok(way(&mut self.machine, &self.runs, &[], exit));
+                }
+            }
+        }
+        Err(Stop::defect("no run leads to a state"))
+    }
+
+    /// Whether an outcome of a task leads to what a scheduler remembers, by some number of delays.
+    fn leads(
+        &mut self,
+        runner: &Runner<'_>,
+        scheduler: u8,
+        before: Option<(u32, u32)>,
+        outcome: &Outcome,
+        wanted: &[u32],
+    ) -> bool {
+        let own = Arc::clone(&self.schedulers[scheduler as usize]);
+        let gives = |mut memory: Memory| {
+            outcome.posted.iter().for_each(|&task| own.give(&mut memory, task, true));
+            outcome.yielded.iter().for_each(|&task| own.give(&mut memory, task, false));
+            memory == wanted
+        };
+        let Some((before, task)) = before else { return gives(own.start()) };
+        let State { shared, ref memory, .. } = self.states[before as usize];
+        let mut memory = memory.to_vec();
+        let pending = own.pending(&memory).to_vec();
+        let machine = &mut self.machine;
+        let stuck: FxHashSet<u32> =
+            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task))).collect();
+        for _ in 0..=pending.len() {
+            let Some(front) = own.take(&mut memory, &|task| stuck.contains(&task)) else { return false };
+            if front == task && gives(memory.clone()) {
+                return true;
+            }
+            own.delay(&mut memory, front);
+        }
+        false
+    }
+
+    /// The last run, to what must not happen.
+    fn last(&mut self, runner: &Runner<'_>, point: Point, goal: Goal, budget: &mut Budget) -> Result<Way, Stop> {
+        let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
+        let found = self.runs.way_to_failure(&mut self.machine, entry, goal);
+        found.ok_or_else(|| Stop::defect("a run does not fail"))
+    }
+}
+
+/// How many bounds are tried, at most, where the fewest delays are wanted.
+const MOST_BOUNDS: u32 = 200;
+
+/// A violation of a property with the fewest delays, if it is found within some work.
+pub(super) fn fewest_delays(
+    program: &Arc<Program>,
+    property: &Property,
+    schedulers: &[Arc<dyn Scheduler>],
+    work: u64,
+    budget: &mut Budget,
+) -> Result<Option<(Trace, Bound)>, Stop> {
+    let mut engine = Dispatch::new(Arc::clone(program), vec![property.clone()], schedulers.to_vec());
+    let mut own = budget.with_work(work);
+    let mut found = None;
+    for _ in 0..MOST_BOUNDS {
+        if engine.explore_next(&mut own).is_err() {
+            break;
+        }
+        if engine.first(0).is_some() {
+            found = engine.find_trace(0, &mut own).ok();
+            break;
+        }
+        if engine.is_exhausted() {
+            break;
+        }
+    }
+    budget.spend(own.work())?;
+    Ok(found)
+}
+
+/// Tasks as pairs of what they are and how many of them follow each other.
+fn runs_of(tasks: &[u32]) -> Pending {
+    tasks.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as u32)).collect()
+}
+
+impl Engine for Dispatch {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn next_bound(&self) -> Option<Bound> {
+        let (tasks, delays) = self.next();
+        Some(FACTS.bound(&[tasks, delays]))
+    }
+
+    fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
+        if let Some(why) = super::counting::unbounded_height(&self.program) {
+            return Err(Stop::NotApplicable(why));
+        }
+        let bound = self.next();
+        let stopped = self.explore_next(budget).err();
+        let exhausted = stopped.is_none() && self.is_exhausted();
+        let violated = self.violated();
+        Ok(Round {
+            states: self.states.len() as u64,
+            views: self.views.len() as u64,
+            steps: self.steps + self.machine.steps,
+            state_bytes: self.bytes,
+            exhausted,
+            test_due: exhausted && violated.is_empty(),
+            some_due: exhausted && !violated.is_empty() && violated.len() < self.properties.len(),
+            violated,
+            stopped,
+            ..Round::empty(&FACTS, FACTS.bound(&[bound.0, bound.1]))
+        })
+    }
+
+    fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
+        Ok((self.is_exhausted() && self.violated().is_empty()).then(|| self.evidence()))
+    }
+
+    fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
+        let violated = self.violated();
+        let safe: Vec<_> = (0..self.properties.len()).filter(|own| !violated.contains(own)).collect();
+        Ok((self.is_exhausted() && !safe.is_empty()).then(|| (safe, self.evidence())))
+    }
+
+    fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let (trace, bound) = self.find_trace(property, budget)?;
+        Ok((trace, Some(bound)))
+    }
+
+    fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn notes(&self) -> Notes {
+        Notes::default()
+    }
+}
