@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use tepui::{CONTEXTS, Cores, DELAYS, Options, Reading, SYMBOLIC};
+use tepui::{CONTEXTS, COUNTING, Cores, DELAYS, DISPATCH, Options, Reading, SYMBOLIC, Schedulers, scheduler};
 use tepui_core::{Budget, Limit, Reason, Status, Verdict};
 use tepui_lang::boolean::{self, DEADLOCK, read_program};
 use tepui_lang::source::Source;
@@ -54,9 +54,14 @@ fn theirs(random: &Random) -> Result<Program, String> {
 const WORK: u64 = 200_000;
 
 /// The options that a seed is verified with, with what they are called.
-fn option_sets(seed: u64) -> [(&'static str, bool, Options); 3] {
+fn option_sets(seed: u64, tasks: bool) -> [(&'static str, bool, Options); 3] {
     let plain = || Options { bound_limit: Some(vec![12]), cores: Cores::new(1), ..Options::default() };
     let engine = |engine| Options { engine, ..plain() };
+    if tasks {
+        let others = ["fifo", "lifo", "priority"].into_iter().filter_map(scheduler).collect();
+        let other = Options { schedulers: Schedulers(others), ..engine(&DISPATCH) };
+        return [("counting", true, engine(&COUNTING)), ("dispatch", true, other), ("auto", true, plain())];
+    }
     let other = match seed % 5 {
         0 => ("contexts", true, engine(&CONTEXTS)),
         1 => ("delays", true, engine(&DELAYS)),
@@ -93,7 +98,7 @@ fn compare(
     measured: &mut Measured,
 ) -> Result<usize, String> {
     let (mut confirmed, mut doubt) = (0, None);
-    for (name, reduce, options) in option_sets(seed) {
+    for (name, reduce, options) in option_sets(seed, program.order.is_some()) {
         let max_threads = Some(threads as u32);
         let reading = Reading { max_threads, no_reduction: !reduce, deadlock: random.deadlock, ..Reading::default() };
         let verified = match within_seconds(3, |budget| {

@@ -58,7 +58,8 @@ pub fn write(rng: &mut Rng) -> Random {
 
 /// A program in which, at times, no two threads may stand at some labels.
 fn with_exclusive(text: String, dialect: Dialect, labels: &[String], rng: &mut Rng) -> String {
-    if dialect != Dialect::Tepui || labels.is_empty() || rng.usize(..4) > 0 {
+    let tasks = ["post ", "yield;", "tasks "].iter().any(|word| text.contains(word));
+    if dialect != Dialect::Tepui || tasks || labels.is_empty() || rng.usize(..4) > 0 {
         return text;
     }
     let mut chosen: Vec<_> = (0..rng.usize(1..=2)).map(|_| labels[rng.usize(..labels.len())].clone()).collect();
@@ -112,6 +113,8 @@ struct Writer<'r> {
     odd: Vec<&'static str>,
     /// How many expressions of three have brackets wherever they could.
     bracketed: usize,
+    /// Whether there are tasks instead of threads.
+    tasks: bool,
     /// Whether threads sleep.
     sleeping: bool,
     /// How many further threads may be started.
@@ -180,7 +183,9 @@ impl<'r> Writer<'r> {
         rng.shuffle(&mut odd);
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
         let rich = dialect == Dialect::Tepui && rng.bool();
-        let (bracketed, sleeping, starts) = (rng.usize(..=3), rng.usize(..3) == 0, rng.usize(..=2));
+        let tasks = dialect == Dialect::Tepui && rng.usize(..4) == 0;
+        let (bracketed, sleeping) = (rng.usize(..=3), rng.usize(..3) == 0 && !tasks);
+        let starts = rng.usize(..=if tasks { 4 } else { 2 });
         let bracketed = if rich { bracketed / 2 } else { bracketed };
         Self {
             rng,
@@ -192,6 +197,7 @@ impl<'r> Writer<'r> {
             light,
             odd,
             bracketed,
+            tasks,
             sleeping,
             starts,
             enforces: false,

@@ -18,6 +18,7 @@ impl Writer<'_> {
                 self.put(&format!("semaphore s{suffix}{value};"));
                 self.data.semaphores.push(("s".to_owned(), array));
             }
+            2..=4 if self.tasks => {}
             2 => {
                 let threads = if self.data.constant == Some(2) { "N" } else { "2" };
                 self.put(&format!("barrier b{suffix}({threads});"));
@@ -338,6 +339,7 @@ impl Writer<'_> {
             _ => self.value(kind),
         });
         let arguments = arguments.collect::<Vec<_>>().join(", ");
-        self.put(&format!("for i in {over} {{ thread {}({arguments}); }}", signature.name));
+        let word = if self.tasks { "post" } else { "thread" };
+        self.put(&format!("for i in {over} {{ {word} {}({arguments}); }}", signature.name));
     }
 }

@@ -11,6 +11,10 @@ impl Writer<'_> {
         if self.rich {
             self.put_definitions();
         }
+        if self.tasks && !self.one_in(3) {
+            let order = self.pick(&["bag", "bag", "fifo", "lifo"]);
+            self.put(&format!("tasks {order};"));
+        }
         self.shared_variables();
         let most = if self.dialect == Dialect::Satabs { 1 } else { 3 };
         for number in 0..self.rng.usize(usize::from(most > 1)..=most) {

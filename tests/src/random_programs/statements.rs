@@ -17,6 +17,10 @@ impl Writer<'_> {
         self.labels();
         match self.rng.usize(..if depth == 0 { 20 } else { 34 }) {
             0 | 1 => self.put_jump(false),
+            2 | 4 if self.tasks => {
+                self.labels();
+                self.put("yield;");
+            }
             2 if self.starts > 0 => {
                 self.starts -= 1;
                 self.labels();
@@ -33,7 +37,7 @@ impl Writer<'_> {
             20..26 => self.put_if(depth - 1),
             26..28 if self.rich && !self.now.alone => self.put_for(depth - 1),
             26..29 => self.put_while(depth - 1),
-            29..33 if self.braces() => self.atomic(depth - 1),
+            29..33 if self.braces() && !self.tasks => self.atomic(depth - 1),
             33 => self.recursion(),
             _ => self.simple(),
         }
@@ -86,7 +90,7 @@ impl Writer<'_> {
             }
             22 => {
                 let end = if self.braces() { "exit;" } else { "end_thread;" };
-                let end = if self.one_in(2) { end } else { "broadcast;" };
+                let end = if self.tasks || self.one_in(2) { end } else { "broadcast;" };
                 self.put(end);
             }
             23 => {
@@ -260,7 +264,8 @@ impl Writer<'_> {
         let name = &signature.name;
         if self.braces() {
             let count = if self.one_in(4) { self.thread_count() } else { String::new() };
-            self.put(&format!("thread {name}({arguments}){count};"));
+            let word = if self.tasks { "post" } else { "thread" };
+            self.put(&format!("{word} {name}({arguments}){count};"));
         } else if self.one_in(2) {
             self.put_async_label();
             self.put(&format!("{name}({arguments});"));

@@ -30,6 +30,16 @@ impl Parser {
                 self.expect(";")?;
                 self.count("exclusive");
             }
+            "tasks" if matches!(self.tokens_from(2), Some(Token::Sign(";"))) => {
+                self.place += 1;
+                let order = self.name()?;
+                if tree.tasks.is_some() || !["bag", "fifo", "lifo"].contains(&order.as_str()) {
+                    return Err(format!("{order} is no order of tasks, or it is said twice"));
+                }
+                self.expect(";")?;
+                self.count(&format!("tasks {order}"));
+                tree.tasks = Some(order);
+            }
             _ => return Ok(false),
         }
         Ok(true)

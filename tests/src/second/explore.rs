@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::kinds::{Value, choices};
 use super::position::{enter, in_atomic, settle};
-use super::program::{Path, Program};
+use super::program::{Order, Path, Program};
 use super::stepper::{Stepper, Wakes};
 use super::values::{Values, can_hold};
 
@@ -51,6 +51,17 @@ pub(super) struct Thread {
     pub(super) sleeps: Option<Bed>,
     /// Whether the others start when this one has returned.
     pub(super) opens: bool,
+    /// Whether it is a task that does not run.
+    pub(super) pending: Option<Pending>,
+}
+
+/// Why a task does not run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Pending {
+    /// It has not begun.
+    Posted,
+    /// It has yielded at the statement where it is.
+    Yielded,
 }
 
 /// What a thread sleeps on: the number of a shared variable and the indices there, or nothing that has a name.
@@ -148,7 +159,9 @@ impl<'a> Explorer<'a> {
     /// Adds a state that was reached.
     fn add(&mut self, mut state: State, labels: &[String]) {
         state.threads.retain(|thread| !thread.frames.is_empty());
-        state.threads.sort_unstable();
+        if matches!(self.program.tasks, None | Some(Order::Bag)) {
+            state.threads.sort_unstable();
+        }
         let few_frames = state.threads.iter().all(|thread| thread.frames.len() <= self.limits.frames);
         if !few_frames || state.threads.len() > self.limits.threads {
             self.found.complete = false;
@@ -172,7 +185,47 @@ impl<'a> Explorer<'a> {
         self.queue.push_back(state);
     }
 
+    /// What a program with tasks does: one runs alone, or one of those that are pending is dispatched.
+    fn visit_tasks(&mut self, state: &State, order: Order) {
+        if let Some(running) = state.threads.iter().position(|task| task.pending.is_none()) {
+            self.visit_thread(state, running);
+            return;
+        }
+        let mut all: Vec<_> = (0..state.threads.len()).collect();
+        if order == Order::Lifo {
+            all.reverse();
+        }
+        let mut moved = false;
+        for task in all {
+            moved |= self.dispatch(state, task);
+            if moved && order != Order::Bag {
+                break;
+            }
+        }
+        self.found.stuck |= !moved && !state.threads.is_empty();
+    }
+
+    /// Dispatches a task, if it is not blocked.
+    fn dispatch(&mut self, state: &State, index: usize) -> bool {
+        let task = &state.threads[index];
+        let Some(top) = task.frames.last() else { return false };
+        if task.pending == Some(Pending::Yielded) {
+            return self.visit_thread(state, index);
+        }
+        if !self.enforced(top, &state.shared) {
+            return false;
+        }
+        let labels = settle(&self.program.procedures[top.procedure].body, &mut top.path.clone());
+        let mut next = state.clone();
+        next.threads[index].pending = None;
+        self.add(next, &labels);
+        true
+    }
+
     fn visit(&mut self, state: &State) {
+        if let Some(order) = self.program.tasks {
+            return self.visit_tasks(state, order);
+        }
         let holder = state.threads.iter().position(|thread| self.in_section(thread));
         let mut moved = false;
         for index in 0..state.threads.len() {
@@ -209,6 +262,10 @@ impl<'a> Explorer<'a> {
             for mut threads in woken(&state.threads, &step.wakes) {
                 threads[index] = step.thread.clone();
                 threads.extend(step.added.iter().cloned());
+                if step.thread.pending.is_some() {
+                    // It is the last one that became pending.
+                    threads[index..].rotate_left(1);
+                }
                 self.add(State { shared: step.shared.clone(), threads }, &step.labels);
             }
         }
@@ -251,7 +308,7 @@ fn woken(threads: &[Thread], wakes: &Wakes) -> Vec<Vec<Thread>> {
 /// All groups, each with each of some threads added.
 pub(super) fn joined(groups: &[Group], started: &[(Frame, Vec<String>)]) -> Vec<Group> {
     let with = |(threads, labels): &Group, (frame, more): &(Frame, Vec<String>)| {
-        let thread = Thread { frames: vec![frame.clone()], section: false, sleeps: None, opens: false };
+        let thread = Thread { frames: vec![frame.clone()], section: false, sleeps: None, opens: false, pending: None };
         ([threads.as_slice(), &[thread]].concat(), [labels.as_slice(), more].concat())
     };
     groups.iter().flat_map(|group| started.iter().map(move |start| with(group, start))).collect()

@@ -102,6 +102,9 @@ pub(super) enum Step {
     },
     StartAt(Path),
     Exit,
+    Yield,
+    /// Until a condition holds.
+    Wait(Term),
 }
 
 impl Step {
@@ -134,6 +137,14 @@ pub(super) struct Doubts {
     pub(super) index: Option<String>,
 }
 
+/// In which order tasks are dispatched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    Bag,
+    Fifo,
+    Lifo,
+}
+
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -149,6 +160,8 @@ pub struct Program {
     /// What statements can violate, by their numbers.
     pub(super) doubts: BTreeMap<usize, Doubts>,
     pub(super) properties: Vec<String>,
+    /// In which order tasks are dispatched, if there are tasks.
+    pub(super) tasks: Option<Order>,
     /// Labels at which only one thread may stand.
     pub(super) exclusive: Vec<String>,
 }

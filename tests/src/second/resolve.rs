@@ -9,7 +9,7 @@ use super::Dialect;
 use super::definitions::{Names, Resolved, fit};
 use super::kinds::Kind;
 use super::position::{atomic_blocks, gets_to_end, loops};
-use super::program::{self, Doubts, Path, Program, Slot, Step};
+use super::program::{self, Doubts, Order, Path, Program, Slot, Step};
 use super::terms::{Scope, Visible};
 use super::tree::{Action, Block, Procedure, Statement, Tree};
 
@@ -71,7 +71,8 @@ pub(super) fn resolve(tree: &Tree, dialect: Dialect) -> Resolved<Counted> {
         properties.push(format!("exclusive-{label}"));
     }
     let (first, then, begins_with_a_call) = roots(tree, dialect)?;
-    Ok((Program { shared, procedures, first, then, begins_with_a_call, doubts, properties, exclusive }, counts))
+    let tasks = tasks(tree)?;
+    Ok((Program { shared, procedures, first, then, begins_with_a_call, doubts, properties, tasks, exclusive }, counts))
 }
 
 /// The names of the properties of statements, which are given in the order of the text with their lines.
@@ -83,6 +84,37 @@ fn named(what: &str, statements: &BTreeSet<(usize, usize)>) -> Vec<(usize, Strin
         if *before == 1 { format!("{what}@{line}") } else { format!("{what}@{line}.{before}") }
     };
     statements.iter().map(|&(number, line)| (number, name(line))).collect()
+}
+
+/// In which order tasks are dispatched, if the program posts or yields, or says so. Then it has no threads.
+fn tasks(tree: &Tree) -> Resolved<Option<Order>> {
+    let any = |wanted: &dyn Fn(&Action) -> bool| {
+        tree.procedures.iter().any(|procedure| has(&procedure.body, &|action| wanted(action)))
+    };
+    let asynchronous = |action: &Action| matches!(action, Action::Yield | Action::Start { posts: true, .. });
+    if tree.tasks.is_none() && !any(&asynchronous) {
+        return Ok(None);
+    }
+    let threads = |action: &Action| {
+        matches!(
+            action,
+            Action::Start { posts: false, .. }
+                | Action::StartAt(_)
+                | Action::Sleep(_)
+                | Action::Broadcast(_)
+                | Action::Signal(_)
+                | Action::AtomicBegin
+                | Action::AtomicEnd
+        )
+    };
+    if any(&threads) || !tree.exclusive.is_empty() {
+        return Err("what is for threads in a program that has tasks".to_owned());
+    }
+    Ok(Some(match tree.tasks.as_deref() {
+        Some("fifo") => Order::Fifo,
+        Some("lifo") => Order::Lifo,
+        _ => Order::Bag,
+    }))
 }
 
 /// Which procedures run at first, which after them, and whether the first one is called.

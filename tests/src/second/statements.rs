@@ -106,8 +106,8 @@ impl Parser {
             && targets.is_empty()
             && labels.iter().any(|label| label.starts_with("ASYNC_"))
         {
-            action =
-                Action::Start { callee: callee.clone(), arguments: arguments.clone(), count: Expression::Number(1) };
+            let count = Expression::Number(1);
+            action = Action::Start { callee: callee.clone(), arguments: arguments.clone(), count, posts: false };
             name = "ASYNC call";
         }
         self.count(name);
@@ -119,6 +119,17 @@ impl Parser {
 
     fn action(&mut self) -> Named {
         let Token::Word(word) = self.token().clone() else { return self.error("a statement") };
+        if self.dialect.braces() && word == "yield" && *self.second() == Token::Sign(";") {
+            self.place += 1;
+            self.end_statement()?;
+            return Ok((Action::Yield, "yield"));
+        }
+        if self.dialect.braces() && word == "post" && matches!(self.second(), Token::Word(_)) {
+            self.place += 1;
+            let (action, name) = self.start(true)?;
+            self.end_statement()?;
+            return Ok((action, name));
+        }
         if *self.second() == Token::Sign("(") && self.is_name(&word) {
             let call = self.call(Vec::new(), "call")?;
             self.end_statement()?;
@@ -156,18 +167,18 @@ impl Parser {
             ("assert", _) => self.assertion(),
             ("wait", false) => Ok((Action::Sleep(None), "sleep")),
             ("wait", true) if self.sees_sleep() => self.sleep_on(),
-            ("assume" | "wait", _) => {
+            ("assume", _) => {
                 let condition = self.condition()?;
-                let name = if word == "wait" { "wait for a condition" } else { "assume" };
-                Ok((change(Vec::new(), Vec::new(), Some(condition)), name))
+                Ok((change(Vec::new(), Vec::new(), Some(condition)), "assume"))
             }
+            ("wait", true) => Ok((Action::Wait(self.condition()?), "wait for a condition")),
             ("lock" | "unlock", true) => self.locking(word == "lock"),
             ("atomic_begin", _) => Ok((Action::AtomicBegin, "atomic_begin")),
             ("atomic_end", _) => Ok((Action::AtomicEnd, "atomic_end")),
             ("sleep", true) => Ok((Action::Sleep(None), "sleep")),
             ("broadcast" | "signal", true) => self.waking(word),
             ("broadcast", false) => Ok((Action::Broadcast(None), "broadcast")),
-            ("thread", true) | ("start_thread", false) => self.start(),
+            ("thread", true) | ("start_thread", false) => self.start(false),
             ("exit", true) | ("end_thread", false) => Ok((Action::Exit, "exit")),
             ("dead", _) => {
                 let targets = self.targets()?;
@@ -216,8 +227,9 @@ impl Parser {
         Ok((Action::Assert(condition, None), "assert"))
     }
 
-    fn start(&mut self) -> Named {
-        if self.takes("goto") {
+    /// What follows `thread` or `post`.
+    fn start(&mut self, posts: bool) -> Named {
+        if !posts && self.takes("goto") {
             return Ok((Action::StartAt(self.label()?), "start at a label"));
         }
         let callee = self.name()?;
@@ -226,13 +238,20 @@ impl Parser {
         if several && self.takes("any") {
             // Again and again, as often as it likes.
             let (line, number) = (self.line(), self.next_number());
-            let action = Action::Start { callee, arguments, count: Expression::Number(1) };
+            let action = Action::Start { callee, arguments, count: Expression::Number(1), posts };
             let statements = vec![Statement { labels: Vec::new(), line, number, action }];
             let body = Block { statements, last: Vec::new() };
-            return Ok((Action::While(Expression::Any, body), "start of any number"));
+            let name = if posts { "post of any number" } else { "start of any number" };
+            return Ok((Action::While(Expression::Any, body), name));
         }
         let count = if several { self.thread_count()? } else { Expression::Number(1) };
-        Ok((Action::Start { callee, arguments, count }, if several { "start of several" } else { "start" }))
+        let name = match (posts, several) {
+            (true, true) => "post of several",
+            (true, false) => "post",
+            (false, true) => "start of several",
+            (false, false) => "start",
+        };
+        Ok((Action::Start { callee, arguments, count, posts }, name))
     }
 
     /// How many threads: a number, a name, or an expression in brackets.

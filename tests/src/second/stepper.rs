@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::explore::{Bed, Explorer, Frame, Group, Thread, joined};
+use super::explore::{Bed, Explorer, Frame, Group, Pending, Thread, joined};
 use super::kinds::{Kind, Value, choices};
 use super::position::{advance, round, settle, statement};
 use super::program::{Block, Path, Place, Slot, Statement, Step, Term};
@@ -100,6 +100,9 @@ impl<'a, 'b> Stepper<'a, 'b> {
             Step::Signal(on) => self.wake(number, on, Wakes::One),
             Step::Start { callee, arguments, count } => self.start(number, *callee, arguments, *count),
             Step::StartAt(target) => self.start_at(target),
+            Step::Yield if self.runs() => self.yields(),
+            Step::Yield => self.with(|thread| thread.pending = None),
+            Step::Wait(condition) => self.wait(number, condition),
             Step::Exit => self.steps.push(self.ended(self.thread.frames.len())),
             // The others were entered, so that something in them comes next.
             Step::Atomic(_) => self.steps.push(self.forward()),
@@ -169,8 +172,11 @@ impl<'a, 'b> Stepper<'a, 'b> {
         Move { shared: self.shared.to_vec(), thread, added: Vec::new(), wakes: Wakes::Nobody, labels }
     }
 
+    /// On to the next statement; a task that had yielded runs again.
     fn forward(&self) -> Move {
-        self.to(advance)
+        let mut step = self.to(advance);
+        step.thread.pending = None;
+        step
     }
 
     fn jump(&self, target: &Path) -> Move {
@@ -280,7 +286,12 @@ impl<'a, 'b> Stepper<'a, 'b> {
         let places: Vec<_> = target.into_iter().chain([place]).collect();
         for (paths, operands) in self.located(number, &places, operands) {
             let old = self.values.get(place.slot).part(&paths[paths.len() - 1]).clone();
-            let Some((new, result)) = operated(operation, &old, &operands) else { continue };
+            let Some((new, result)) = operated(operation, &old, &operands) else {
+                if self.runs() {
+                    self.yields();
+                }
+                continue;
+            };
             // The results go to the places, in their order; what is not stored is not checked.
             let mut stored = Vec::new();
             stored.extend(target.map(|target| (target, &paths[0], result)));
@@ -289,6 +300,29 @@ impl<'a, 'b> Stepper<'a, 'b> {
                 let mut step = self.forward();
                 stored.iter().for_each(|(place, path, value)| store(&mut step, place.slot, path, value));
                 self.steps.push(step);
+            }
+        }
+    }
+
+    /// Whether it is a task that runs.
+    fn runs(&self) -> bool {
+        self.explorer.program.tasks.is_some() && self.thread.pending.is_none()
+    }
+
+    /// The task is pending, where it is.
+    fn yields(&mut self) {
+        let mut step = self.to(|_, _| Vec::new());
+        step.thread.pending = Some(Pending::Yielded);
+        self.steps.push(step);
+    }
+
+    fn wait(&mut self, number: usize, condition: &Term) {
+        for value in self.possible(condition) {
+            match value {
+                Ok(Value::Number(1)) => self.steps.push(self.forward()),
+                Ok(_) if self.runs() => self.yields(),
+                Ok(_) => {}
+                Err(Outside) => self.outside(number),
             }
         }
     }
@@ -389,8 +423,13 @@ impl<'a, 'b> Stepper<'a, 'b> {
             let started = self.explorer.frames(callee, &arguments);
             let groups: Vec<Group> =
                 (0..count).fold(vec![(Vec::new(), Vec::new())], |groups, _| joined(&groups, &started));
-            for (added, more) in groups {
+            for (mut added, mut more) in groups {
                 let step = self.forward();
+                if self.explorer.program.tasks.is_some() {
+                    // What is pending has not got anywhere.
+                    more.clear();
+                    added.iter_mut().for_each(|task| task.pending = Some(Pending::Posted));
+                }
                 let labels = [step.labels, more].concat();
                 self.steps.push(Move { added, labels, ..self.forward() });
             }
@@ -401,7 +440,7 @@ impl<'a, 'b> Stepper<'a, 'b> {
         let mut step = self.forward();
         let jumped = self.jump(target);
         let frames = jumped.thread.frames.last().cloned().into_iter().collect();
-        step.added.push(Thread { frames, section: false, sleeps: None, opens: false });
+        step.added.push(Thread { frames, section: false, sleeps: None, opens: false, pending: None });
         step.labels.extend(jumped.labels);
         self.steps.push(step);
     }

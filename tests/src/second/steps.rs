@@ -68,7 +68,9 @@ impl Scope<'_> {
             Action::Signal(on) => Step::Signal(self.condition(on)?),
             Action::Arrive(barrier) => self.arrive(barrier, statement.number)?,
             Action::Pass(barrier) => self.pass(barrier, statement.number)?,
-            Action::Start { callee, arguments, count } => {
+            Action::Yield => Step::Yield,
+            Action::Wait(condition) => Step::Wait(self.truth(condition)?),
+            Action::Start { callee, arguments, count, .. } => {
                 let (callee, arguments) = self.passed(callee, arguments)?;
                 let count = usize::try_from(self.names.number(count)?).map_err(|_| "fewer than no threads")?;
                 Step::Start { callee, arguments, count }

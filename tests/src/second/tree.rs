@@ -190,9 +190,14 @@ pub(super) enum Action {
         callee: String,
         arguments: Vec<Expression>,
         count: Expression,
+        /// Whether it is a task.
+        posts: bool,
     },
     StartAt(String),
     Exit,
+    Yield,
+    /// Until a condition holds.
+    Wait(Expression),
 }
 
 /// What a variable takes, or each of its elements.
@@ -251,5 +256,7 @@ pub(super) struct Tree {
     pub(super) shared: Vec<Variable>,
     /// Labels at which only one thread may stand.
     pub(super) exclusive: Vec<String>,
+    /// In which order tasks are dispatched, if it is said.
+    pub(super) tasks: Option<String>,
     pub(super) procedures: Vec<Procedure>,
 }

@@ -139,6 +139,7 @@ fn certificate(program: &Program, claimed: &[Property], followed: &Followed, dep
         lemmas: vec![lemma],
         regular: None,
         crowd: None,
+        tasks: None,
     }
 }
 

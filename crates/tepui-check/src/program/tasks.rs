@@ -394,10 +394,12 @@ impl<'a> Checking<'a> {
         let may = !self.runner.steps(&values, frame, self.tables).is_empty();
         let again = Frame { stage: Stage::Running, ..frame.clone() };
         let yields = |(_, effect): &(_, Effect)| matches!(effect, Effect::Become(next) if next.stage == Stage::Yielded);
+        // What a procedure enforces may depend on values that are not known.
+        let doubtful = self.runner.enforces_unknown(&values, frame);
         let may_not = frame.stage == Stage::Yielded
             && self.runner.action(frame.procedure, frame.position).is_some_and(|action| action.may_block())
             && self.runner.steps(&values, &again, self.tables).iter().any(yields);
-        Ok((may, may && !may_not))
+        Ok((may, may && !may_not && !doubtful))
     }
 
     /// When a task is dispatched and ends or yields, what is pending then is within a marking.

@@ -4,14 +4,14 @@
 //! ends, or yields, and is pending again. Then nobody runs, and one of the pending tasks is dispatched, which is a step of its
 //! own: it begins, or goes on where it has yielded.
 //!
-//! Where a thread would have to wait, at `wait`, `lock` and `acquire`, a task that runs yields. Such a task is *blocked* as
-//! long as it cannot go on; it is not dispatched. `assume` blocks for good: nobody else can change what the task that runs sees,
+//! Where a thread would have to wait, at `wait`, `lock` and `acquire`, a task that runs yields. A pending task is *blocked* as
+//! long as it cannot go on, for that reason or since its procedure enforces something; it is not dispatched. `assume` blocks for good: nobody else can change what the task that runs sees,
 //! so the execution ends there. That is no deadlock. It is one if nobody runs, some tasks are pending, and all of them are
 //! blocked.
 
 use super::run::State;
-use super::step::{KeepAll, Runner, Stage};
-use super::{Action, Program, Statement};
+use super::step::{Frame, KeepAll, Runner, Stage, Value};
+use super::{Action, Program, Slot, Statement};
 
 /// In which order pending tasks are dispatched. Those that are blocked keep their places and are passed over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -85,6 +85,21 @@ impl State {
 }
 
 impl Runner<'_> {
+    /// Whether what the procedure of a frame enforces mentions a variable whose value is not known.
+    pub fn enforces_unknown(&self, shared: &[Value], frame: &Frame) -> bool {
+        let mut unknown = false;
+        for condition in &self.program().procedures[frame.procedure].enforced {
+            condition.slots(&mut |slot| {
+                let value = match slot {
+                    Slot::Shared(number) => shared[number],
+                    Slot::Local(number) => frame.locals[number],
+                };
+                unknown |= value.known().is_none();
+            });
+        }
+        unknown
+    }
+
     /// Whether a task runs, or may be dispatched.
     pub(super) fn may_run(&self, state: &State, task: usize, order: Order) -> bool {
         if let Some(running) = state.running() {

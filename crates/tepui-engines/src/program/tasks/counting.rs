@@ -506,8 +506,8 @@ impl Engine for Counting {
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let (work, own) = (MORE_WORK.max(budget.work()), self.properties[property].clone());
-        if let Some((trace, bound)) = fewest_delays(&self.program, &own, &self.schedulers, work, budget)? {
-            return Ok((trace, Some(bound)));
+        if let Some(found) = fewest_delays(&self.program, &own, &self.schedulers, work, budget)? {
+            return Ok(found);
         }
         Ok((self.find_trace(property, budget)?, None))
     }

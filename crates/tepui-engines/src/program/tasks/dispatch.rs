@@ -18,13 +18,13 @@ use tepui_cert::Trace;
 use tepui_cert::program::Pending;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::program::schedulers::{IsBlocked, Memory, Scheduler};
-use tepui_model::program::step::{Runner, Stage};
-use tepui_model::program::{Goal, Order, Program, Property};
+use tepui_model::program::step::{Frame, Runner, Stage};
+use tepui_model::program::{Action, Goal, Order, Program, Property};
 
 use super::certificate::certificate;
 use super::concrete::{Way, follow, way};
 use super::runs::{Form, Ledger, Runs};
-use super::{ENDED, Machine, Point};
+use super::{ENDED, Machine, Move, Point};
 
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts::new("dispatch", &["pending tasks", "delays"]);
@@ -144,6 +144,8 @@ pub struct Dispatch {
     full_at_start: bool,
     views: FxHashSet<(u32, Box<[u32]>)>,
     happens: FxHashMap<Goal, Happens>,
+    /// Whether there may be a deadlock, if values that are still open are chosen badly.
+    doubtful: bool,
     /// The last bound that was explored: tasks and delays.
     bound: Option<(u32, u32)>,
     /// The most tasks and delays.
@@ -173,6 +175,7 @@ impl Dispatch {
             full_at_start: false,
             views: FxHashSet::default(),
             happens: FxHashMap::default(),
+            doubtful: false,
             bound: None,
             limit: (u32::MAX, u32::MAX),
             fruitful: true,
@@ -252,14 +255,26 @@ impl Dispatch {
         Ok(found)
     }
 
-    /// Whether a pending task cannot go on.
-    fn is_blocked(machine: &mut Machine, runner: &Runner<'_>, point: Point) -> bool {
-        let top = machine.stacks.get(point.1).last().cloned();
-        let may = top.filter(|top| top.stage == Stage::Yielded).is_some_and(|top| {
-            let action = runner.action(top.procedure, top.position);
-            action.is_some_and(tepui_model::program::Action::may_block)
-        });
-        may && machine.moves(runner, point).is_empty()
+    /// Whether a pending task cannot go on, and whether it can for certain, whatever values are still open.
+    fn is_blocked(machine: &mut Machine, runner: &Runner<'_>, (shared, stack): Point) -> (bool, bool) {
+        let frames = Arc::clone(machine.stacks.get(stack));
+        let Some((top, below)) = frames.split_last() else { return (true, false) };
+        let enforces = machine.program.procedures[top.procedure].enforced.is_some();
+        let action = runner.action(top.procedure, top.position).filter(|_| top.stage == Stage::Yielded);
+        let waits = action.is_some_and(Action::may_block);
+        if !enforces && !waits {
+            return (false, true);
+        }
+        let blocked = machine.moves(runner, (shared, stack)).is_empty();
+        if blocked || runner.enforces_unknown(machine.shared.get(shared), top) {
+            return (blocked, false);
+        }
+        if !waits {
+            return (false, true);
+        }
+        let again = machine.stack([below, &[Frame { stage: Stage::Running, ..top.clone() }]].concat());
+        let yields = |step: &Move| matches!(step, Move::To { stack: to, .. } if *to == stack);
+        (false, !machine.moves(runner, (shared, again)).iter().any(yields))
     }
 
     fn note(&mut self, goal: Goal, found: Happens) {
@@ -324,10 +339,15 @@ impl Dispatch {
         let own = Arc::clone(&self.schedulers[*scheduler as usize]);
         let whole = memory.to_vec();
         let mut kinds = own.pending(&whole).to_vec();
-        let stuck = !kinds.is_empty()
-            && kinds.iter().all(|&task| Self::is_blocked(&mut self.machine, runner, (*shared, task)));
         kinds.sort_unstable();
         kinds.dedup();
+        let (mut stuck, mut certain) = (true, false);
+        for &task in &kinds {
+            let (blocked, goes_on) = Self::is_blocked(&mut self.machine, runner, (*shared, task));
+            (stuck, certain) = (stuck && blocked, certain || goes_on);
+        }
+        let stuck = stuck && !kinds.is_empty();
+        self.doubtful |= !certain && !kinds.is_empty();
         self.views.insert((*shared, kinds.into()));
         let number = self.states.len() as u32;
         self.bytes += 2 * 4 * memory.len() as u64 + 96;
@@ -371,7 +391,7 @@ impl Dispatch {
         let pending = own.pending(&memory).to_vec();
         let machine = &mut self.machine;
         let stuck: FxHashSet<u32> =
-            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task))).collect();
+            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task)).0).collect();
         let blocked = |task: u32| stuck.contains(&task);
         let skips = own.passes_over_blocked();
         let takeable = pending.iter().filter(|&&task| !skips || !blocked(task)).count() as u32;
@@ -451,6 +471,13 @@ impl Dispatch {
         (0..self.properties.len()).filter(|&own| happens(&self.properties[own])).collect()
     }
 
+    /// The properties that are proved when everything has been looked at.
+    fn safe(&self) -> Vec<usize> {
+        let violated = self.violated();
+        let open = |own: &usize| self.doubtful && self.properties[*own].never.contains(&Goal::Deadlock);
+        (0..self.properties.len()).filter(|own| !violated.contains(own) && !open(own)).collect()
+    }
+
     /// The markings of all states, each as it is dispatched from.
     fn evidence(&self) -> Evidence {
         let bag = !self.is_prescribed();
@@ -469,36 +496,61 @@ impl Dispatch {
             let tasks = &self.runs.items[item as usize].posted;
             vec![runs_of(tasks)]
         };
-        let violated = self.violated();
-        let safe = (0..self.properties.len()).filter(|own| !violated.contains(own));
-        let properties = safe.map(|own| self.properties[own].clone()).collect();
+        let properties = self.safe().into_iter().map(|own| self.properties[own].clone()).collect();
         let certificate = certificate(&self.machine, properties, false, &self.runs, &posted, markings);
         let because = "all states were explored: nothing is held back".to_owned();
         Evidence { certificate: certificate.into(), because, kind: "dispatch", view_depth: None }
     }
 
+    /// With how many delays something happens.
+    fn delays_of(&self, found: &Happens) -> u32 {
+        match *found {
+            // States may be reached with fewer delays after they were found.
+            Happens { task: None, state: Some(state), .. } => self.states[state as usize].delays,
+            Happens { delays, .. } => delays,
+        }
+    }
+
     /// What must not happen of a property that happens with the fewest delays.
     fn first(&self, property: usize) -> Option<(Goal, Happens)> {
         let found = self.properties[property].never.iter().filter_map(|goal| Some((*goal, *self.happens.get(goal)?)));
-        let delays = |found: &(Goal, Happens)| match found.1 {
-            Happens { delays: u32::MAX, state: Some(state), .. } => self.states[state as usize].delays,
-            Happens { delays, .. } => delays,
-        };
-        found.min_by_key(|found| (delays(found), found.1.scheduler))
+        found.min_by_key(|found| (self.delays_of(&found.1), found.1.scheduler))
     }
 
-    fn find_trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Bound), Stop> {
+    /// A violation with the fewest delays, and among these with the fewest tasks that are pending at the same time. If that takes too
+    /// much work, any with so many delays, and no bound.
+    fn fewest(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
+        let (_, found) = self.first(property).ok_or_else(|| Stop::defect("nothing happens that must not"))?;
+        let delays = self.delays_of(&found);
+        let asked = vec![self.properties[property].clone()];
+        let mut smaller = Self::new(Arc::clone(&self.program), asked, self.schedulers.clone());
+        let mut own = budget.with_work(MORE_WORK.max(budget.work()));
+        let mut found = None;
+        for tasks in 1.. {
+            if smaller.explore_up_to((tasks, delays), &mut own).is_err() {
+                break;
+            }
+            smaller.bound = Some((tasks, delays));
+            if smaller.first(0).is_some() {
+                found = Some((smaller.find_trace(0, &mut own)?, Some(FACTS.bound(&[tasks, delays]))));
+                break;
+            }
+        }
+        budget.spend(own.work())?;
+        match found {
+            Some(found) => Ok(found),
+            None => Ok((self.find_trace(property, budget)?, None)),
+        }
+    }
+
+    fn find_trace(&mut self, property: usize, budget: &mut Budget) -> Result<Trace, Stop> {
         let (goal, found) = self.first(property).ok_or_else(|| Stop::defect("nothing happens that must not"))?;
         let program = Arc::clone(&self.program);
         let runner = Runner::new(&program);
-        let mut delays = found.delays;
-        let (mut path, mut at, mut most) = (Vec::new(), found.state, 1);
+        let (mut path, mut at) = (Vec::new(), found.state);
         while let Some(number) = at {
-            let state = &self.states[number as usize];
-            delays = if delays == u32::MAX { state.delays } else { delays };
-            most = most.max(self.schedulers[state.scheduler as usize].pending(&state.memory.to_vec()).len());
             path.push(number);
-            at = state.before.map(|before| before.0);
+            at = self.states[number as usize].before.map(|before| before.0);
         }
         path.reverse();
         let mut ways = Vec::new();
@@ -513,8 +565,7 @@ impl Dispatch {
         if !self.is_prescribed() {
             trace.scheduler = Some(scheduler);
         }
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
-        Ok((trace.into(), FACTS.bound(&[most, delays])))
+        Ok(trace.into())
     }
 
     /// The run that leads to a state.
@@ -564,7 +615,7 @@ impl Dispatch {
         let pending = own.pending(&memory).to_vec();
         let machine = &mut self.machine;
         let stuck: FxHashSet<u32> =
-            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task))).collect();
+            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task)).0).collect();
         for _ in 0..=pending.len() {
             let Some(front) = own.take(&mut memory, &|task| stuck.contains(&task)) else { return false };
             if front == task && gives(memory.clone()) {
@@ -583,6 +634,9 @@ impl Dispatch {
     }
 }
 
+/// How much work may be spent on a violation with fewer tasks, at least; as much as was spent before, if that is more.
+const MORE_WORK: u64 = 200_000;
+
 /// How many bounds are tried, at most, where the fewest delays are wanted.
 const MOST_BOUNDS: u32 = 200;
 
@@ -593,7 +647,7 @@ pub(super) fn fewest_delays(
     schedulers: &[Arc<dyn Scheduler>],
     work: u64,
     budget: &mut Budget,
-) -> Result<Option<(Trace, Bound)>, Stop> {
+) -> Result<Option<(Trace, Option<Bound>)>, Stop> {
     let mut engine = Dispatch::new(Arc::clone(program), vec![property.clone()], schedulers.to_vec());
     let mut own = budget.with_work(work);
     let mut found = None;
@@ -602,7 +656,7 @@ pub(super) fn fewest_delays(
             break;
         }
         if engine.first(0).is_some() {
-            found = engine.find_trace(0, &mut own).ok();
+            found = engine.fewest(0, &mut own).ok();
             break;
         }
         if engine.is_exhausted() {
@@ -635,15 +689,19 @@ impl Engine for Dispatch {
         let bound = self.next();
         let stopped = self.explore_next(budget).err();
         let exhausted = stopped.is_none() && self.is_exhausted();
-        let violated = self.violated();
+        let (violated, safe) = (self.violated(), self.safe());
+        let open = self.properties.len() - safe.len();
+        let given_up = exhausted && open > violated.len();
+        let why = "whether all tasks are blocked depends on values that are still open";
+        let stopped = stopped.or_else(|| given_up.then(|| Stop::GaveUp(why.to_owned())));
         Ok(Round {
             states: self.states.len() as u64,
             views: self.views.len() as u64,
             steps: self.steps + self.machine.steps,
             state_bytes: self.bytes,
-            exhausted,
-            test_due: exhausted && violated.is_empty(),
-            some_due: exhausted && !violated.is_empty() && violated.len() < self.properties.len(),
+            exhausted: exhausted && !given_up,
+            test_due: exhausted && open == 0,
+            some_due: exhausted && open > 0 && !safe.is_empty(),
             violated,
             stopped,
             ..Round::empty(&FACTS, FACTS.bound(&[bound.0, bound.1]))
@@ -651,18 +709,16 @@ impl Engine for Dispatch {
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        Ok((self.is_exhausted() && self.violated().is_empty()).then(|| self.evidence()))
+        Ok((self.is_exhausted() && self.safe().len() == self.properties.len()).then(|| self.evidence()))
     }
 
     fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
-        let violated = self.violated();
-        let safe: Vec<_> = (0..self.properties.len()).filter(|own| !violated.contains(own)).collect();
+        let safe = self.safe();
         Ok((self.is_exhausted() && !safe.is_empty()).then(|| (safe, self.evidence())))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
-        let (trace, bound) = self.find_trace(property, budget)?;
-        Ok((trace, Some(bound)))
+        self.fewest(property, budget)
     }
 
     fn views(&self, _: bool, _: &mut Budget) -> Vec<String> {

@@ -28,6 +28,10 @@ impl Resolver<'_, '_> {
         if self.program.order.is_none() || self.sink.has_errors() {
             return;
         }
+        if let Some(label) = self.module.exclusive.first() {
+            let span = label.span.clone();
+            self.error(&span, "`exclusive` is for threads, and this program has tasks", "tasks run one at a time");
+        }
         for procedure in &self.module.procedures {
             let mut found = Vec::new();
             syntax::each(&procedure.body, &mut |statement| found.extend(misplaced(statement)));

@@ -7,6 +7,7 @@
 mod about;
 mod certify;
 mod creating;
+mod delays;
 mod engines;
 mod invariant;
 mod show;

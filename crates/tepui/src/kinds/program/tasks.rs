@@ -12,13 +12,15 @@ use tepui_engines::program::tasks::dispatch::Dispatch;
 use tepui_lang::boolean::{DEADLOCK, print_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
+use tepui_model::program::schedulers::scheduler;
+use tepui_model::program::step::Runner;
 use tepui_model::program::{Order, Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Printed, Replayed, Stopping, Summary, others_that_apply,
 };
-use super::{about, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
+use super::{about, delays, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
 use crate::run::run;
 use crate::{AUTO, Error, Options, Reading};
 
@@ -176,7 +178,12 @@ impl Kind for Asynchronous {
         let Ok(execution) = tepui_check::program::replay(&self.program, trace, &|| false) else {
             return Story::untold();
         };
-        tell::tell(&self.program, &self.source, &execution.start, &execution.steps)
+        let mut story = tell::tell(&self.program, &self.source, &execution.start, &execution.steps);
+        if let Some(scheduler) = trace.scheduler.as_deref().and_then(scheduler) {
+            let runner = Runner::new(&self.program);
+            delays::mark(&mut story, &*scheduler, &runner, &execution.start, &execution.steps);
+        }
+        story
     }
 
     fn trace_text(&self, trace: &Trace) -> String {

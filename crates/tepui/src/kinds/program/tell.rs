@@ -80,9 +80,14 @@ impl Teller<'_> {
         let (line, column) = self.place(step.at);
         let frames = &step.after.threads[thread];
         let places = calls.iter().copied().chain(frames.last().map(|top| top.position));
+        let text = match before.threads[thread].last().map(|top| top.stage) {
+            Some(Stage::Posted) => "begins".to_owned(),
+            Some(Stage::Yielded) => "goes on".to_owned(),
+            _ => self.statement(step.at),
+        };
         let own = Move {
             actor: thread,
-            text: self.statement(step.at),
+            text,
             procedure: Some(self.program.procedures[step.at.0].name.clone()),
             file: None,
             line,
@@ -93,7 +98,8 @@ impl Teller<'_> {
             Goal::Index(..) => Mark::Violation("the index is outside of the array"),
             _ => Mark::Violation("the assertion fails"),
         };
-        let idle = self.moves_only(step.at).then_some(Mark::Idle);
+        let dispatched = before.threads[thread].last().is_some_and(|top| top.stage.is_pending());
+        let idle = (dispatched || self.moves_only(step.at)).then_some(Mark::Idle);
         let changed = self.changed(thread, before, &step.after);
         Told {
             stack: frames.iter().zip(places).map(|(frame, position)| self.frame(frame, position)).collect(),
