@@ -97,7 +97,7 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .bp program, a .cpds, .rpds or .spad file, a .pds file with .init and .spec beside it, a .spec net, a
+    /// The model: a .bp or .cp program, a .cpds, .rpds or .spad file, a .pds file with .init and .spec beside it, a .spec net, a
     /// .tts system with a .prop file beside it, a .pproj project, or .p files or a folder with them
     #[arg(required = true)]
     pub(crate) model: Vec<PathBuf>,
@@ -225,6 +225,9 @@ pub(crate) struct ProgramArgs {
     /// In which order tasks are dispatched; by default as the program says
     #[arg(long, value_enum, help_heading = TASKS)]
     pub(crate) order: Option<OrderName>,
+    /// Which numbers the integers of a .cp program are; to leave them is a violation
+    #[arg(long, value_name = "LO..HI", value_parser = int_range, allow_hyphen_values = true, help_heading = TASKS)]
+    pub(crate) int_range: Option<(i32, i32)>,
     /// Compile every step and every variable, even where no verdict depends on it
     #[arg(long, help_heading = PROGRAMS)]
     pub(crate) no_reduction: bool,
@@ -514,6 +517,15 @@ fn form_names() -> PossibleValuesParser {
     let summaries = [("human", "A summary for people"), ("json", "A summary for programs")];
     let forms = summaries.into_iter().chain(tepui::forms());
     PossibleValuesParser::new(forms.map(|(name, what)| PossibleValue::new(name).help(what)))
+}
+
+/// The first and the last of some numbers.
+fn int_range(text: &str) -> Result<(i32, i32), String> {
+    let bounds = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match bounds {
+        Some((low, high)) if low <= high => Ok((low, high)),
+        _ => Err("a range is like 0..100".to_owned()),
+    }
 }
 
 /// A scheduler of tasks.

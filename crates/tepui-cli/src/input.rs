@@ -167,6 +167,8 @@ pub(crate) fn again(args: &ModelArgs, test: Option<&str>) -> String {
     words.extend(program.deadlock.then(|| "--deadlock".to_owned()));
     words.extend(program.no_reduction.then(|| "--no-reduction".to_owned()));
     words.extend(program.max_threads.iter().flat_map(|most| ["--max-threads".to_owned(), most.to_string()]));
+    let range = program.int_range.map(|(low, high)| format!("{low}..{high}"));
+    words.extend(range.into_iter().flat_map(|range| ["--int-range".to_owned(), range]));
     let machines = &args.machines;
     words.extend(machines.ignore_bounds.then(|| "--ignore-bounds".to_owned()));
     words.extend(machines.all_instances.then(|| "--all-instances".to_owned()));
@@ -226,6 +228,7 @@ impl ModelArgs {
                 OrderName::Fifo => Order::Fifo,
                 OrderName::Lifo => Order::Lifo,
             }),
+            int_range: program.int_range,
             max_threads: program.max_threads,
             no_reduction: program.no_reduction,
             test_cases: self.machines.test_case.clone(),
@@ -256,6 +259,7 @@ impl ModelArgs {
             ("--dialect", self.dialect.is_some()),
             ("--label", !program.label.is_empty()),
             ("--deadlock", program.deadlock),
+            ("--int-range", program.int_range.is_some()),
             ("--order", program.order.is_some()),
             ("--max-threads", program.max_threads.is_some()),
             ("--no-reduction", program.no_reduction),

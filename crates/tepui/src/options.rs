@@ -78,6 +78,8 @@ pub struct Reading {
     pub deadlock: bool,
     /// In which order tasks are dispatched, where that is not as the text says.
     pub order: Option<Order>,
+    /// The numbers that integers of a text are.
+    pub int_range: Option<(i32, i32)>,
     /// The most threads at the same time, where threads are created.
     pub max_threads: Option<u32>,
     /// Whether every step and every variable is kept, even where no verdict depends on it.

@@ -4,6 +4,7 @@
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
+mod c2s;
 mod exclusive;
 mod expressions;
 mod getafix;
@@ -108,6 +109,29 @@ pub fn read_program(
     }
     exclusive::write_out(&mut module, &mut sink);
     let program = resolve::resolve(&module, source, dialect, unreachable, &mut sink);
+    match program {
+        Some(program) if !sink.has_errors() => Ok(Parsed { program, warnings: sink.into_warnings() }),
+        _ => Err(sink.into_errors()),
+    }
+}
+
+/// Reads an asynchronous program in the language of c2s. Its integers are the numbers of a range, which must be given if there are
+/// any. Tasks must not reach any of the labels given.
+pub fn read_c2s(
+    source: &Source,
+    integers: Option<(i32, i32)>,
+    unreachable: &[String],
+) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut sink = Sink::default();
+    let tokens = token::tokens(source, &mut sink);
+    let module = match c2s::Parser::new(tokens, integers).module() {
+        Ok(module) => module,
+        Err(error) => {
+            sink.push(error);
+            return Err(sink.into_errors());
+        }
+    };
+    let program = resolve::resolve(&module, source, Dialect::Tepui, unreachable, &mut sink);
     match program {
         Some(program) if !sink.has_errors() => Ok(Parsed { program, warnings: sink.into_warnings() }),
         _ => Err(sink.into_errors()),

@@ -88,7 +88,7 @@ impl Runner<'_> {
     /// Whether what the procedure of a frame enforces mentions a variable whose value is not known.
     pub fn enforces_unknown(&self, shared: &[Value], frame: &Frame) -> bool {
         let mut unknown = false;
-        for condition in &self.program().procedures[frame.procedure].enforced {
+        if let Some(condition) = &self.program().procedures[frame.procedure].enforced {
             condition.slots(&mut |slot| {
                 let value = match slot {
                     Slot::Shared(number) => shared[number],

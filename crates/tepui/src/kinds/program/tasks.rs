@@ -9,7 +9,7 @@ use tepui_check::Rejected;
 use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
 use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
 use tepui_engines::program::tasks::dispatch::Dispatch;
-use tepui_lang::boolean::{DEADLOCK, print_program};
+use tepui_lang::boolean::{DEADLOCK, print_program, read_c2s};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::schedulers::scheduler;
@@ -18,11 +18,11 @@ use tepui_model::program::{Order, Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
-    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Printed, Replayed, Stopping, Summary, others_that_apply,
+    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary, others_that_apply,
 };
 use super::{about, delays, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
 use crate::run::run;
-use crate::{AUTO, Error, Options, Reading};
+use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use tepui_engines::program::tasks::counting::FACTS as COUNTING;
 pub use tepui_engines::program::tasks::dispatch::FACTS as DISPATCH;
@@ -30,11 +30,18 @@ pub use tepui_engines::program::tasks::dispatch::FACTS as DISPATCH;
 pub(crate) static ENTRY: Entry = Entry {
     what: "an asynchronous program",
     plural: "asynchronous programs",
-    languages: &[],
+    languages: &[Language {
+        extension: "cp",
+        summary: "asynchronous programs, as c2s reads them: tasks that are posted and yield",
+        companions: [None, None],
+        several: false,
+        parts: None,
+        read,
+    }],
     also_reads: &["bp"],
     engines: &[&BY_DEFAULT, &DECIDING, &FOLLOWING],
     bounded: &DISPATCH,
-    flags: &["--dialect", "--label", "--deadlock", "--order", "--stacks"],
+    flags: &["--dialect", "--label", "--deadlock", "--order", "--int-range", "--stacks"],
     instead: &[
         ("--target", "assertions and --label say what must not happen"),
         ("--max-threads", "there is no limit on the number of tasks"),
@@ -104,6 +111,15 @@ impl Asynchronous {
             _ => vec![counting(), dispatch().within(limit())],
         }
     }
+}
+
+fn read(input: &Input, reading: &Reading) -> Result<Read, Error> {
+    let refused = |diagnostics| Error::Refused { diagnostics, sources: Vec::new() };
+    if reading.dialect.is_some() {
+        return Err(Error::Misuse("--dialect is for .bp and .p files".to_owned()));
+    }
+    let parsed = read_c2s(&input.main, reading.int_range, &reading.labels).map_err(refused)?;
+    Ok((vec![super::problem(parsed.program, input.main.clone(), reading)?], parsed.warnings))
 }
 
 impl Kind for Asynchronous {
