@@ -4,7 +4,7 @@
 //! `KEY: VALUE` with one of these keys are read, all other lines are prose:
 //!
 //! ```text
-//! expect: PROPERTY safe|unsafe|unknown[, N contexts][; threads NAME * N, ...][; unknown to ENGINE, ...][; any number of threads]
+//! expect: PROPERTY safe|unsafe|unknown[, N contexts|, N delays][; threads NAME * N, ...][; unknown to ENGINE, ...][; any number of threads]
 //! cutoff: N
 //! views: N
 //! depth: N
@@ -27,6 +27,8 @@ pub struct Expectation {
     pub status: Status,
     /// The smallest number of contexts of a violation, where the header gives it.
     pub contexts: Option<u32>,
+    /// The fewest delays of tasks in a violation, where the header gives it.
+    pub delays: Option<u32>,
     /// The numbers of threads that the expectation is about, where they are not those of the text.
     pub threads: Vec<(String, u32)>,
     /// The engines that do not find the answer.
@@ -53,14 +55,17 @@ impl Expectation {
     fn read(value: &str) -> Result<Self, String> {
         let mut parts = value.split(';').map(str::trim);
         let claim = parts.next().unwrap_or_default();
-        let (answer, contexts) = match claim.split_once(',') {
-            Some((answer, contexts)) => (answer, Some(counted(contexts.trim())?)),
-            None => (claim, None),
+        let (answer, contexts, delays) = match claim.split_once(',') {
+            Some((answer, number)) if number.contains("delay") => {
+                (answer, None, Some(counted(number.trim(), "delay")?))
+            }
+            Some((answer, number)) => (answer, Some(counted(number.trim(), "context")?), None),
+            None => (claim, None, None),
         };
         let Some((property, status)) = answer.split_once(' ') else { return Err(format!("`{claim}` has no answer")) };
         let status = status_of(status.trim())?;
-        let mut read =
-            Self { property: property.to_owned(), status, contexts, threads: vec![], unknown_to: vec![], any: false };
+        let (property, threads, unknown_to) = (property.to_owned(), vec![], vec![]);
+        let mut read = Self { property, status, contexts, delays, threads, unknown_to, any: false };
         for part in parts {
             match part.split_once(' ') {
                 Some(("threads", list)) => read.threads = list.split(',').map(thread).collect::<Result<_, _>>()?,
@@ -69,8 +74,8 @@ impl Expectation {
                 _ => return Err(format!("`{part}` cannot be read")),
             }
         }
-        match contexts.is_some() && status != Status::Unsafe {
-            true => Err(format!("`{claim}`: only a violation has a number of contexts")),
+        match (contexts.is_some() || delays.is_some()) && status != Status::Unsafe {
+            true => Err(format!("`{claim}`: only a violation has a number of contexts or delays")),
             false => Ok(read),
         }
     }
@@ -81,10 +86,10 @@ fn status_of(word: &str) -> Result<Status, String> {
     all.into_iter().find(|status| status.word() == word).ok_or_else(|| format!("`{word}` is no answer"))
 }
 
-/// `N contexts`, or `1 context`.
-fn counted(text: &str) -> Result<u32, String> {
-    let count = text.strip_suffix(" contexts").or_else(|| text.strip_suffix(" context"));
-    number(count.ok_or_else(|| format!("`{text}` is no number of contexts"))?)
+/// `N contexts`, or `1 context`; or the same of something else.
+fn counted(text: &str, what: &str) -> Result<u32, String> {
+    let count = text.strip_suffix(&format!(" {what}s")).or_else(|| text.strip_suffix(&format!(" {what}")));
+    number(count.ok_or_else(|| format!("`{text}` is no number of {what}s"))?)
 }
 
 /// `NAME * N`.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tepui::{
     AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
-    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Schedulers, Status, Story, Verdict, WALK, Walking,
+    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Schedulers, Status, Story, Verdict, WALK,
+    Walking,
 };
 use tepui_report::{Report, count};
 
@@ -74,7 +75,9 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         (None, Some(first), Some(delays)) => vec![first, delays],
         // Random executions have a number of their own.
         _ if *args.run.chosen() == WALK => Vec::new(),
-        _ => bail!("give --bound K, or --rounds R and --delays D, or --tasks B and --delays D: exploration needs a bound"),
+        _ => bail!(
+            "give --bound K, or --rounds R and --delays D, or --tasks B and --delays D: exploration needs a bound"
+        ),
     };
     // Without a choice, the engine is one whose bound limits schedules.
     let chosen = args.run.chosen();
@@ -85,7 +88,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
     } else {
         all[0].problem.bounded_engine()
     };
-    require_fitting(&all[0], &args.run, engine, &[("--rounds", args.rounds.is_some()), ("--tasks", args.tasks.is_some())])?;
+    require_fitting(
+        &all[0],
+        &args.run,
+        engine,
+        &[("--rounds", args.rounds.is_some()), ("--tasks", args.tasks.is_some())],
+    )?;
     let options = Options { bound_limit: Some(limit), prove: false, ..base_options(&args.run, engine) };
     run_all(clock, &all, &args.run, &options, None)
 }

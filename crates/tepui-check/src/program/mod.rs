@@ -70,7 +70,12 @@ pub fn check(
     match (program.order, &certificate.tasks) {
         (Some(order), Some(own)) => return tasks::check(program, order, certificate, own, properties, stop),
         (None, None) => {}
-        _ => return Err(Rejected::new("tasks", "the program has tasks and the certificate none, or the other way around")),
+        _ => {
+            return Err(Rejected::new(
+                "tasks",
+                "the program has tasks and the certificate none, or the other way around",
+            ));
+        }
     }
     let system = Interpreted::new(program, properties, certificate, stop)?;
     // What was cut short may look like a violation.

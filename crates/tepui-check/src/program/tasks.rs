@@ -106,10 +106,12 @@ impl<'a> Checking<'a> {
         let known = |stack: u32| (stack as usize) < own.stacks.len();
         let frames = |stack: &Vec<Symbol>| stack.iter().all(|symbol| tables.frame(*symbol).is_some());
         let fits = |pending: &Pending| {
-            let counts = pending.iter().all(|&(stack, count)| known(stack) && count > 0 && (own.counted || count < ANY));
+            let counts =
+                pending.iter().all(|&(stack, count)| known(stack) && count > 0 && (own.counted || count < ANY));
             counts && (!own.counted || pending.is_sorted_by(|one, other| one.0 < other.0))
         };
-        let is_node = |node: &Node| node.shared < tables.shared_states() && known(node.stack) && node.posted.iter().all(fits);
+        let is_node =
+            |node: &Node| node.shared < tables.shared_states() && known(node.stack) && node.posted.iter().all(fits);
         let all = own.stacks.iter().all(frames)
             && own.entries.iter().all(|entry| entry.nodes.iter().all(is_node) && known(entry.stack))
             && own.markings.iter().all(|marking| fits(&marking.pending));
@@ -238,7 +240,9 @@ impl<'a> Checking<'a> {
                     }
                     self.reach(entry, &values, (below, &next), &self.sums(&node.posted, &[posted]))?;
                 }
-                Effect::Call { caller, callee } => self.call(entry, below, &values, (&caller, &callee), &node.posted)?,
+                Effect::Call { caller, callee } => {
+                    self.call(entry, below, &values, (&caller, &callee), &node.posted)?
+                }
                 Effect::Return(results) => match below.split_last() {
                     Some((waiting, below)) => {
                         let waiting = self.frame(*waiting)?;
@@ -435,7 +439,9 @@ impl<'a> Checking<'a> {
             return found == listed;
         }
         let mut rest = listed.iter();
-        found.iter().all(|(stack, count)| rest.find(|own| own.0 >= *stack).is_some_and(|own| own.0 == *stack && own.1 >= *count))
+        found.iter().all(|(stack, count)| {
+            rest.find(|own| own.0 >= *stack).is_some_and(|own| own.0 == *stack && own.1 >= *count)
+        })
     }
 
     fn sums(&self, ones: &[Pending], others: &[Pending]) -> Vec<Pending> {

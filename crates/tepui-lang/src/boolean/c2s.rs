@@ -14,9 +14,43 @@ use crate::diagnostic::{Diagnostic, quote};
 
 /// Words that cannot be names.
 const KEYWORDS: &[&str] = &[
-    "and", "assert", "assume", "begin", "bool", "call", "const", "dead", "div", "do", "done", "else", "end", "false",
-    "fi", "goto", "if", "iff", "implies", "int", "invariant", "mod", "new", "not", "or", "post", "proc", "return",
-    "self", "skip", "then", "true", "type", "var", "void", "while", "yield",
+    "and",
+    "assert",
+    "assume",
+    "begin",
+    "bool",
+    "call",
+    "const",
+    "dead",
+    "div",
+    "do",
+    "done",
+    "else",
+    "end",
+    "false",
+    "fi",
+    "goto",
+    "if",
+    "iff",
+    "implies",
+    "int",
+    "invariant",
+    "mod",
+    "new",
+    "not",
+    "or",
+    "post",
+    "proc",
+    "return",
+    "self",
+    "skip",
+    "then",
+    "true",
+    "type",
+    "var",
+    "void",
+    "while",
+    "yield",
 ];
 
 /// Operators with two operands, those first that bind loosest.
@@ -160,13 +194,13 @@ impl<'a> Parser<'a> {
             "int" => {
                 let Some((low, high)) = self.integers else {
                     let error = Diagnostic::error(0, token.span(), "an integer needs a range", "which numbers?");
-                    return Err(error.hint("--int-range 0..100 says which numbers there are; to leave them is a violation"));
+                    return Err(
+                        error.hint("--int-range 0..100 says which numbers there are; to leave them is a violation")
+                    );
                 };
                 self.next();
-                let number = |value: i32| Expression {
-                    span: token.span(),
-                    operation: Operation::Number(i64::from(value)),
-                };
+                let number =
+                    |value: i32| Expression { span: token.span(), operation: Operation::Number(i64::from(value)) };
                 Ok(KindName::Range(number(low), number(high)))
             }
             "[" => Err(self.unsupported("a map", "data is finite here")),

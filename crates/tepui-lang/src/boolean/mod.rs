@@ -62,7 +62,9 @@ fn begins_with_a_word(words: &[&str]) -> bool {
     let after = |rest: &[&str], mark: &str| rest.iter().position(|word| *word == mark).map(|found| found + 1);
     loop {
         let end = match rest.first() {
-            Some(&("decl" | "lock" | "const" | "kind" | "semaphore" | "barrier" | "condition" | "exclusive" | "tasks")) => ";",
+            Some(
+                &("decl" | "lock" | "const" | "kind" | "semaphore" | "barrier" | "condition" | "exclusive" | "tasks"),
+            ) => ";",
             Some(&("enum" | "record")) => "}",
             _ => break,
         };

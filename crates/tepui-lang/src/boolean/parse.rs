@@ -270,9 +270,7 @@ impl<'a, 's> Parser<'a, 's> {
                 }
                 Action::StartAt(label)
             }
-            "thread" | "start_thread" => {
-                self.start_rest(false)?
-            }
+            "thread" | "start_thread" => self.start_rest(false)?,
             "if" => return self.if_rest(),
             "while" => return self.while_rest(),
             "for" if self.dialect.has_braces() => return self.for_rest(),

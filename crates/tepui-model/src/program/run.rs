@@ -53,7 +53,10 @@ impl Runner<'_> {
     /// The same, where some values may be left open.
     pub fn initial_keeping(&self, keep: &dyn Keep) -> Vec<State> {
         let (shared, frames) = self.start(keep);
-        frames.into_iter().map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]], pending: Vec::new() }).collect()
+        frames
+            .into_iter()
+            .map(|frame| State { shared: shared.clone(), threads: vec![vec![frame]], pending: Vec::new() })
+            .collect()
     }
 
     /// All steps that a thread can take.

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 use tepui_cert::program::{Certificate, Entry, Marking, Node, Pending, Tasks, bits_of};
 use tepui_cert::pushdown::{Row, Rows};
-use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::Property;
+use tepui_model::program::step::{Frame, Value};
 use tepui_model::pushdown::Symbol;
 
 use super::super::certificate::kept;
-use super::runs::{Form, Ledger, Runs};
 use super::Machine;
+use super::runs::{Form, Ledger, Runs};
 
 /// A certificate of markings, and of all runs, given what may have been posted at each of their items.
 pub(super) fn certificate<L: Ledger>(

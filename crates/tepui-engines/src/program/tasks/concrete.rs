@@ -197,13 +197,7 @@ impl Follower<'_, '_> {
     }
 
     /// Steps of a task that fit.
-    fn taken(
-        &self,
-        state: &State,
-        task: usize,
-        fits: &dyn Fn(&Taken) -> bool,
-        next: At,
-    ) -> Vec<Next> {
+    fn taken(&self, state: &State, task: usize, fits: &dyn Fn(&Taken) -> bool, next: At) -> Vec<Next> {
         let results = self.runner.steps_of(state, task).into_iter().enumerate().filter(|(_, taken)| fits(taken));
         let step = |(result, taken): (usize, Taken)| {
             let shared = taken.after.shared.clone();

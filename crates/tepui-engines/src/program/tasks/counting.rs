@@ -408,13 +408,7 @@ impl Counting {
     }
 
     /// A run that leaves its entry by an item, and posts at least so much.
-    fn run_with(
-        &mut self,
-        runner: &Runner<'_>,
-        exit: u32,
-        demand: &Pending,
-        budget: &mut Budget,
-    ) -> Result<Way, Stop> {
+    fn run_with(&mut self, runner: &Runner<'_>, exit: u32, demand: &Pending, budget: &mut Budget) -> Result<Way, Stop> {
         let wanted = &self.runs.items[exit as usize];
         let (point, shared, form) = (self.runs.entries[wanted.entry as usize].point, wanted.shared, wanted.form);
         if demand.is_empty() {
@@ -544,8 +538,7 @@ pub fn unbounded_height(program: &Program) -> Option<String> {
         });
         called.filter(|&called| yielding[called]).collect::<Vec<_>>()
     };
-    let edges: Vec<_> =
-        (0..yielding.len()).map(|own| if yielding[own] { calls(own) } else { Vec::new() }).collect();
+    let edges: Vec<_> = (0..yielding.len()).map(|own| if yielding[own] { calls(own) } else { Vec::new() }).collect();
     let component = crate::components::components(&edges);
     let on_cycle = |own: &usize| edges[*own].iter().any(|&to| component[to] == component[*own]);
     let found = (0..yielding.len()).find(on_cycle)?;

@@ -53,7 +53,6 @@ impl<T: Eq + Hash> Numbered<T> {
         number
     }
 
-
     fn get(&self, number: u32) -> &Arc<T> {
         &self.all[number as usize]
     }
@@ -105,8 +104,7 @@ pub(super) struct Machine {
 impl Machine {
     pub(super) fn new(program: Arc<Program>, properties: &[Property]) -> Self {
         let goals = properties.iter().flat_map(|property| &property.never);
-        let label =
-            |goal: &Goal| if let Goal::Reached(procedure, at) = *goal { Some((procedure, at)) } else { None };
+        let label = |goal: &Goal| if let Goal::Reached(procedure, at) = *goal { Some((procedure, at)) } else { None };
         let labels = goals.filter_map(label).collect();
         let keep = Keeping::new(&program);
         let mut machine = Self {

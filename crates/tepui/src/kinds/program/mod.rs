@@ -372,7 +372,10 @@ impl Kind for BooleanProgram {
 }
 
 /// A certificate, if it is one about a program.
-fn evidence_of<'c>(entry: &Entry, certificate: &'c Certificate) -> Result<&'c tepui_cert::program::Certificate, Rejected> {
+fn evidence_of<'c>(
+    entry: &Entry,
+    certificate: &'c Certificate,
+) -> Result<&'c tepui_cert::program::Certificate, Rejected> {
     let Certificate::Program(certificate) = certificate else { return Err(older(entry, "certificate")) };
     Ok(certificate)
 }

@@ -18,7 +18,8 @@ use tepui_model::program::{Order, Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
-    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary, others_that_apply,
+    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
+    others_that_apply,
 };
 use super::{about, delays, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
 use crate::run::run;
@@ -52,8 +53,13 @@ pub(crate) static ENTRY: Entry = Entry {
     checks_proofs: true,
 };
 
-static BY_DEFAULT: EngineInfo =
-    EngineInfo { facts: &AUTO, summary: "counting; dispatch beside it where an order is prescribed or deadlocks are asked for", condition: None, paper: OURS, flags: &["--scheduler"] };
+static BY_DEFAULT: EngineInfo = EngineInfo {
+    facts: &AUTO,
+    summary: "counting; dispatch beside it where an order is prescribed or deadlocks are asked for",
+    condition: None,
+    paper: OURS,
+    flags: &["--scheduler"],
+};
 
 static DECIDING: EngineInfo = EngineInfo {
     facts: &COUNTING,
@@ -101,9 +107,14 @@ impl Asynchronous {
         let (program, properties) = (|| Arc::clone(&self.program), self.asked_for());
         let schedulers = || options.schedulers.0.clone();
         let counting = || Member::new(Counting::new(program(), properties.clone(), schedulers()));
-        let dispatch = || Member::new(Dispatch::new(program(), properties.clone(), schedulers()).within(options.bound_limit.as_deref()));
+        let dispatch = || {
+            Member::new(
+                Dispatch::new(program(), properties.clone(), schedulers()).within(options.bound_limit.as_deref()),
+            )
+        };
         let limit = || options.bound_limit.clone();
-        let counted = self.program.order == Some(Order::Bag) && !self.deadlock && unbounded_height(&self.program).is_none();
+        let counted =
+            self.program.order == Some(Order::Bag) && !self.deadlock && unbounded_height(&self.program).is_none();
         match options.engine {
             engine if *engine == COUNTING => vec![counting().within(limit())],
             engine if *engine == DISPATCH => vec![dispatch().within(limit())],
@@ -180,8 +191,7 @@ impl Kind for Asynchronous {
     ) -> Result<Checked, Rejected> {
         let mut properties = self.asked_for();
         properties.retain(|property| meant(&property.name));
-        let proof =
-            tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
+        let proof = tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
         Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
     }
 
