@@ -5,6 +5,7 @@
 //! again from their definitions, and a test compares them with the model's own.
 
 pub mod corpus;
+pub mod dispatches;
 pub mod examples;
 pub mod facade;
 pub mod live;
@@ -14,6 +15,7 @@ pub mod queues;
 pub mod random;
 pub mod random_p;
 pub mod random_programs;
+pub mod random_tasks;
 pub mod rendezvous;
 pub mod second;
 pub mod second_p;

@@ -1,0 +1,18 @@
+//! Asynchronous programs: known answers, schedulers and delays, proofs and forgeries of them.
+
+#![allow(clippy::unwrap_used)]
+
+mod delays;
+mod forgeries;
+mod known;
+
+use tepui_lang::boolean::read_program;
+use tepui_lang::source::Source;
+use tepui_model::program::Program;
+
+fn program(text: &str) -> Program {
+    match read_program(&Source::new("tasks.bp", text.as_bytes()), None, &[]) {
+        Ok(parsed) => parsed.program,
+        Err(errors) => panic!("{errors:?}\n{text}"),
+    }
+}
