@@ -214,7 +214,7 @@ const OF_PROGRAMS: &[&str] = &[
 const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
     (
         "programs, by views",
-        3_500,
+        3_550,
         OF_PROGRAMS,
         &[
             "crates/tepui-check/src/program/footprints.rs",
@@ -247,6 +247,29 @@ const TRUSTED: &[(&str, usize, &[&str], &[&str])] = &[
             "crates/tepui-model/src/counters",
             "crates/tepui-cert/src/counters/mod.rs",
             "crates/tepui-check/src/counters",
+        ],
+    ),
+    (
+        "programs, tasks",
+        3_000,
+        &[
+            "crates/tepui-model/src/program/mod.rs",
+            "crates/tepui-model/src/program/data.rs",
+            "crates/tepui-model/src/program/flow.rs",
+            "crates/tepui-model/src/program/intervals.rs",
+            "crates/tepui-model/src/program/property.rs",
+            "crates/tepui-model/src/program/step.rs",
+            "crates/tepui-model/src/program/step",
+            "crates/tepui-model/src/program/tasks.rs",
+        ],
+        &[
+            "crates/tepui-cert/src/program/mod.rs",
+            "crates/tepui-cert/src/program/tasks.rs",
+            "crates/tepui-cert/src/pushdown/rows.rs",
+            "crates/tepui-check/src/lib.rs",
+            "crates/tepui-check/src/program/mod.rs",
+            "crates/tepui-check/src/program/tables.rs",
+            "crates/tepui-check/src/program/tasks.rs",
         ],
     ),
     (

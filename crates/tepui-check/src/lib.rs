@@ -44,14 +44,7 @@ pub enum Accepted {
     /// The proof is a list of lemmas about any number of threads.
     Lemmas(counters::Accepted),
     /// The proof says what tasks do, and how many may be pending.
-    Tasks {
-        /// The properties that hold in every reachable state.
-        properties: Vec<String>,
-        /// How many places there are where a task is dispatched, or a procedure called.
-        entries: usize,
-        /// How many markings there are.
-        markings: usize,
-    },
+    Tasks(program::OfTasks),
     /// The proof is about languages of actions.
     Languages(rendezvous::Compared),
 }

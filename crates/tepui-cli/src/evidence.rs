@@ -92,10 +92,14 @@ fn proves(accepted: &Accepted) -> String {
             };
             format!("{} ({lemmas}, for any number of threads)", claim(&accepted.properties).unwrap_or_else(nothing))
         }
-        Accepted::Tasks { properties, entries, markings } => {
+        Accepted::Tasks(accepted) => {
             let nothing = || "nothing is claimed".to_owned();
-            let (entries, markings) = (count(*entries as u64, "run"), count(*markings as u64, "marking"));
-            format!("{} ({entries}, {markings}, for any number of tasks)", claim(properties).unwrap_or_else(nothing))
+            let entries = match accepted.entries {
+                1 => "1 entry".to_owned(),
+                many => format!("{} entries", grouped(many as u64)),
+            };
+            let markings = count(accepted.markings as u64, "marking");
+            format!("{} ({entries}, {markings})", claim(&accepted.properties).unwrap_or_else(nothing))
         }
         Accepted::Languages(compared) => {
             let nothing = || "nothing is claimed".to_owned();

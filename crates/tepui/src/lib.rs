@@ -130,12 +130,10 @@ pub use tepui_model::Digest;
 pub use error::{Error, Refusal};
 pub use kinds::{
     Abstraction, Answer, CLOSURE, CONTEXTS, COUNTING, COVER, COVERABILITY, CallReturn, Checked, DELAYS, DISPATCH,
-    Detail, EXPLICIT, EngineInfo, Field, Language, Parts, Policy, Printed, QUEUES, QueueOrder, QueuePrecision,
-    RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC, Summary, THREADS, ThreadsAtStart, VIEWS, WALK,
-    Walking, models::*,
+    Detail, EXPLICIT, EngineInfo, Field, Language, Order, Parts, Policy, Printed, QUEUES, QueueOrder, QueuePrecision,
+    RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC, Scheduler, Summary, THREADS, ThreadsAtStart, VIEWS,
+    WALK, Walking, models::*, scheduler,
 };
-pub use options::{
-    AUTO, Dialect, Input, Minimal, Options, Order, PartialOrder, Reading, Scheduler, Schedulers, Sending, scheduler,
-};
+pub use options::{AUTO, Dialect, Input, Minimal, Options, PartialOrder, Reading, Schedulers, Sending};
 pub use problem::{Problem, check, read, replay, verify};
 pub use table::{applies_to, engine, engines, forms, languages, require_fitting};

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
-pub use tepui_model::program::Order;
-pub use tepui_model::program::schedulers::{Scheduler, scheduler};
 
 use crate::Error;
-use crate::kinds::{CallReturn, QueuePrecision, Refinement, ThreadsAtStart, Walking};
+use crate::kinds::{CallReturn, Order, QueuePrecision, Refinement, Scheduler, ThreadsAtStart, Walking, scheduler};
 
 /// Several engines side by side; which they are depends on the kind of the model.
 pub static AUTO: Facts =

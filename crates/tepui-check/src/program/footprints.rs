@@ -87,7 +87,7 @@ impl<'p> Footprints<'p> {
     fn point(&self, frame: &Frame) -> Point {
         let position = match frame.stage {
             Stage::Storing => self.runner.following(frame.procedure, frame.position),
-            Stage::Running | Stage::Asleep(_) | Stage::Waiting | Stage::Posted | Stage::Yielded => frame.position,
+            _ => frame.position,
         };
         let locals = &self.program.procedures[frame.procedure].locals;
         let known = self.constant[frame.procedure].iter().zip(locals.iter().zip(&frame.locals));

@@ -38,6 +38,7 @@ mod tables;
 mod tasks;
 
 pub use replay::{Execution, replay};
+pub use tasks::OfTasks;
 use tepui_cert::program::Certificate;
 use tepui_model::program::{Program, Property};
 
@@ -67,15 +68,8 @@ pub fn check(
         return Err(Rejected::new("program", "the certificate is about another program (the digests differ)"));
     }
     properties.iter().try_for_each(|property| covers(certificate, property))?;
-    match (program.order, &certificate.tasks) {
-        (Some(order), Some(own)) => return tasks::check(program, order, certificate, own, properties, stop),
-        (None, None) => {}
-        _ => {
-            return Err(Rejected::new(
-                "tasks",
-                "the program has tasks and the certificate none, or the other way around",
-            ));
-        }
+    if let Some(judged) = tasks::judge(program, properties, certificate, stop) {
+        return judged;
     }
     let system = Interpreted::new(program, properties, certificate, stop)?;
     // What was cut short may look like a violation.

@@ -229,11 +229,8 @@ impl System for Interpreted<'_> {
     fn unset(&self, shared: u32) -> Things {
         let mut unset = Things::default();
         let values = self.tables.shared(shared).unwrap_or_default();
-        values
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value == Value::Unset)
-            .for_each(|(number, _)| unset.insert(number));
+        let open = values.iter().enumerate().filter(|(_, value)| **value == Value::Unset);
+        open.for_each(|(number, _)| unset.insert(number));
         unset
     }
 

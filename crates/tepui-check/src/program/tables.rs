@@ -136,9 +136,7 @@ impl Keep for Tables<'_> {
     fn forget(&self, frame: &mut Frame) {
         let positions = match frame.stage {
             Stage::Storing => &self.kept().storing[frame.procedure],
-            Stage::Running | Stage::Asleep(_) | Stage::Waiting | Stage::Posted | Stage::Yielded => {
-                &self.kept().locals[frame.procedure]
-            }
+            _ => &self.kept().locals[frame.procedure],
         };
         for (number, value) in frame.locals.iter_mut().enumerate() {
             if !keeps(positions, frame.position, number) {

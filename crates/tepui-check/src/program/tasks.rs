@@ -23,7 +23,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::{ANY, Certificate, Node, Pending, Tasks};
 use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
-use tepui_model::program::{Goal, Order, Program, Property};
+use tepui_model::program::{Action, Goal, Order, Program, Property};
 use tepui_model::pushdown::Symbol;
 
 use super::Proof;
@@ -33,8 +33,38 @@ use crate::{Accepted, Rejected};
 /// After how many nodes or markings the caller is asked whether to stop.
 const LOOK_EVERY: usize = 64;
 
+/// What an accepted proof about tasks proves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OfTasks {
+    /// The properties that hold in every reachable state.
+    pub properties: Vec<String>,
+    /// How many places there are where a task is dispatched, or a procedure called.
+    pub entries: usize,
+    /// How many markings there are.
+    pub markings: usize,
+}
+
+/// Judges a certificate, if the program has tasks, or the certificate is about some.
+pub(super) fn judge(
+    program: &Program,
+    properties: &[Property],
+    certificate: &Certificate,
+    stop: &dyn Fn() -> bool,
+) -> Option<Result<Proof, Rejected>> {
+    match (program.order, &certificate.tasks) {
+        (None, None) => None,
+        (Some(order), Some(own)) => Some(check(program, order, certificate, own, properties, stop)),
+        (Some(_), None) => {
+            Some(Err(Rejected::new("tasks", "the program has tasks, and the certificate says nothing about any")))
+        }
+        (None, Some(_)) => {
+            Some(Err(Rejected::new("tasks", "the certificate is about tasks, and the program has none")))
+        }
+    }
+}
+
 /// Decides whether what is listed is closed under all that tasks do, and nothing that the properties forbid is among it.
-pub(super) fn check(
+fn check(
     program: &Program,
     order: Order,
     certificate: &Certificate,
@@ -63,8 +93,8 @@ pub(super) fn check(
         return Err(Rejected::stopped("properties"));
     }
     let properties = properties.iter().map(|property| property.name.clone()).collect();
-    let accepted = Accepted::Tasks { properties, entries: own.entries.len(), markings: own.markings.len() };
-    Ok(Proof { accepted, unreached: tables.unvisited(&runner) })
+    let accepted = OfTasks { properties, entries: own.entries.len(), markings: own.markings.len() };
+    Ok(Proof { accepted: Accepted::Tasks(accepted), unreached: tables.unvisited(&runner) })
 }
 
 /// How an entry is left, with what may have been posted since.
@@ -241,15 +271,15 @@ impl<'a> Checking<'a> {
                     self.reach(entry, &values, (below, &next), &self.sums(&node.posted, &[posted]))?;
                 }
                 Effect::Call { caller, callee } => {
-                    self.call(entry, below, &values, (&caller, &callee), &node.posted)?
+                    self.call(entry, below, &values, (&caller, &callee), &node.posted)?;
                 }
-                Effect::Return(results) => match below.split_last() {
-                    Some((waiting, below)) => {
+                Effect::Return(results) => {
+                    // If it is the only frame, the entry is left.
+                    if let Some((waiting, below)) = below.split_last() {
                         let waiting = self.frame(*waiting)?;
                         self.resume(entry, below, (&values, waiting, &results), &node.posted)?;
                     }
-                    None => {} // The entry is left.
-                },
+                }
                 Effect::End => self.require(entry, self.tables.shared_number(&values), (&[], &[]), &node.posted)?,
                 Effect::Fail(failure) => self.fail(failure.at(self.at(frame))),
                 Effect::Wake(..) => return Err("tasks are not woken".to_owned()),
@@ -401,7 +431,7 @@ impl<'a> Checking<'a> {
         // What a procedure enforces may depend on values that are not known.
         let doubtful = self.runner.enforces_unknown(&values, frame);
         let may_not = frame.stage == Stage::Yielded
-            && self.runner.action(frame.procedure, frame.position).is_some_and(|action| action.may_block())
+            && self.runner.action(frame.procedure, frame.position).is_some_and(Action::may_block)
             && self.runner.steps(&values, &again, self.tables).iter().any(yields);
         Ok((may, may && !may_not && !doubtful))
     }

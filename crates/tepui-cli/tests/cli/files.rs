@@ -84,6 +84,7 @@ fn options_stand_below_their_headings() {
     for command in ["verify", "explore", "check", "replay", "show"] {
         let help = room.expect(&format!("{command} -h"), 0).stdout;
         assert_eq!(below(&help, "Boolean programs"), program, "{command}");
+        assert_eq!(below(&help, "Asynchronous programs")[..2], ["order", "int-range"], "{command}");
         assert_eq!(below(&help, "P programs")[..machines.len()], machines, "{command}");
         assert_eq!(below(&help, "Options"), model, "{command}");
     }
@@ -92,7 +93,7 @@ fn options_stand_below_their_headings() {
     assert_eq!(below(&help("verify"), "Threads that meet in actions"), ["policy", "abstraction", "shuffle-first"]);
     let output = ["svg", "format", "trace", "views", "self-check", "stacks", "invariant", "certificate"];
     assert_eq!(below(&help("verify"), "Output"), output);
-    assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "work", "bound", "rounds", "delays"]);
+    assert_eq!(below(&help("explore"), "Limits"), ["timeout", "memory", "work", "bound", "rounds", "delays", "tasks"]);
     assert_eq!(below(&help("check"), "Limits"), ["timeout", "memory"]);
     assert_eq!(below(&help("replay"), "Limits"), ["timeout", "memory"]);
     assert_eq!(below(&help("show"), "Output"), ["format", "output"]);

@@ -20,7 +20,7 @@
 //! is found for a frame with forgotten values contains what is found for each frame that agrees with it. [`Keep`] says which
 //! values are known afterwards.
 
-mod execute;
+pub(super) mod execute;
 mod expressions;
 mod values;
 
@@ -72,7 +72,7 @@ impl Value {
 pub type Few<T> = SmallVec<[T; 2]>;
 
 /// What depends on the values of variables: or a variable that has none and would have to be given one first.
-type Reading<T> = Result<T, Slot>;
+pub(super) type Reading<T> = Result<T, Slot>;
 
 /// A procedure under execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -108,13 +108,6 @@ pub enum Stage {
     Posted,
     /// It is that of a task that has yielded at its position.
     Yielded,
-}
-
-impl Stage {
-    /// Whether a task is pending that has such a frame on top.
-    pub fn is_pending(self) -> bool {
-        matches!(self, Self::Posted | Self::Yielded)
-    }
 }
 
 /// What a step leads to.
@@ -347,7 +340,7 @@ impl<'p> Runner<'p> {
     pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
         let mut found = Vec::new();
         match self.program.procedures[frame.procedure].enforced {
-            _ if frame.stage != Stage::Running && !frame.stage.is_pending() => {}
+            _ if !frame.stage.may_step() => {}
             None => self.execute(shared, frame, keep, &mut found),
             Some(_) => {
                 for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {

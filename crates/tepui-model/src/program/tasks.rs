@@ -10,8 +10,9 @@
 //! blocked.
 
 use super::run::State;
-use super::step::{Frame, KeepAll, Runner, Stage, Value};
-use super::{Action, Program, Slot, Statement};
+use super::step::execute::{Step, Tell};
+use super::step::{Effect, Few, Frame, Keep, KeepAll, Reading, Runner, Stage, Value};
+use super::{Action, Place, Program, Slot, Statement};
 
 /// In which order pending tasks are dispatched. Those that are blocked keep their places and are passed over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +36,49 @@ impl Order {
             Self::Fifo => "fifo",
             Self::Lifo => "lifo",
         }
+    }
+}
+
+impl Stage {
+    /// Whether a task is pending that has such a frame on top.
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::Posted | Self::Yielded)
+    }
+
+    /// Whether a frame does something by itself.
+    pub(super) fn may_step(self) -> bool {
+        self == Self::Running || self.is_pending()
+    }
+}
+
+impl Step<'_, '_> {
+    /// What a task does at a position that no thread does. Whether that is all that it does.
+    pub(super) fn as_task(&self, position: usize, found: &mut Tell<'_>) -> Reading<bool> {
+        let action = self.runner.action(self.frame.procedure, position);
+        let yields = match (self.frame.stage, action) {
+            (Stage::Posted, _) => {
+                found(self.shared.to_vec(), Effect::Become(self.at(self.frame.position)));
+                return Ok(true);
+            }
+            (Stage::Running, Some(Action::Yield)) => true,
+            (Stage::Running, Some(Action::Wait(condition))) => self.may(condition)?.1,
+            (Stage::Running, Some(Action::Lock(place))) => self.may_be(place, |number| number != 0)?,
+            (Stage::Running, Some(Action::Acquire(place))) => self.may_be(place, |number| number <= 0)?,
+            _ => false,
+        };
+        if yields {
+            found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Yielded, ..self.at(position) }));
+        }
+        Ok(yields && action == Some(&Action::Yield))
+    }
+
+    /// Whether what a place holds may be such a number.
+    fn may_be(&self, place: &Place, fits: impl Fn(i64) -> bool) -> Reading<bool> {
+        let mut may = false;
+        for slot in self.slots(place)?.0 {
+            may |= self.numbers(slot)?.into_iter().any(&fits);
+        }
+        Ok(may)
     }
 }
 
@@ -85,6 +129,15 @@ impl State {
 }
 
 impl Runner<'_> {
+    /// The first frames of what is started: those of tasks are pending.
+    pub(super) fn begun(&self, procedure: usize, arguments: &[Few<u32>], keep: &dyn Keep) -> Vec<Frame> {
+        let mut frames = self.first_frames(procedure, arguments, keep);
+        if self.program().order.is_some() {
+            frames.iter_mut().for_each(|frame| frame.stage = Stage::Posted);
+        }
+        frames
+    }
+
     /// Whether what the procedure of a frame enforces mentions a variable whose value is not known.
     pub fn enforces_unknown(&self, shared: &[Value], frame: &Frame) -> bool {
         let mut unknown = false;

@@ -21,7 +21,7 @@ use crate::error::list;
 use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use counters::{COVERABILITY, THREADS, ThreadsAtStart};
-pub use program::{COUNTING, CallReturn, DISPATCH};
+pub use program::{COUNTING, CallReturn, DISPATCH, Order, Scheduler, scheduler};
 pub use pushdown::engine_facts::*;
 pub use queue::{COVER, QUEUES, QueueOrder, QueuePrecision, WALK, Walking};
 pub use rendezvous::{Abstraction, LANGUAGES as RENDEZVOUS, Policy, Refinement};

@@ -153,7 +153,7 @@ impl Counting {
     fn start(&mut self, runner: &Runner<'_>, budget: &mut Budget) -> Result<(), Stop> {
         for point in self.machine.start(runner) {
             for outcome in self.outcomes(runner, None, point, budget)?.iter() {
-                self.reach(None, point.1, outcome, Pending::new(), budget)?;
+                self.reach(None, point.1, outcome, &Pending::new(), budget)?;
             }
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Counting {
         for (task, _) in pending.clone() {
             let rest = without(&self.states[state as usize].pending, task);
             for outcome in self.outcomes(runner, Some(state), (shared, task), budget)?.iter() {
-                self.reach(Some(state), task, outcome, rest.clone(), budget)?;
+                self.reach(Some(state), task, outcome, &rest, budget)?;
             }
         }
         Ok(())
@@ -177,10 +177,10 @@ impl Counting {
         before: Option<u32>,
         task: u32,
         outcome: &Outcome,
-        rest: Pending,
+        rest: &Pending,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let (shared, mut pending) = (outcome.shared, plus(&rest, &outcome.more));
+        let (shared, mut pending) = (outcome.shared, plus(rest, &outcome.more));
         let known = self.by_shared.entry(shared).or_default();
         budget.spend(1 + known.len() as u64 / 16)?;
         if known.iter().any(|&known| is_within(&pending, &self.states[known as usize].pending)) {
@@ -265,7 +265,7 @@ impl Counting {
     fn schedule(&self, state: Option<u32>, task: Point, budget: &mut Budget) -> Result<Vec<Dispatched>, Stop> {
         let mut backward = Backward { engine: self, found: Vec::new(), demand: vec![(task.1, 1)] };
         if let Some(state) = state {
-            backward.to_start(state, budget)?;
+            backward.back_to_start(state, budget)?;
         }
         backward.found.reverse();
         Ok(backward.found)
@@ -288,7 +288,7 @@ struct Backward<'a> {
 
 impl Backward<'_> {
     /// From a state to the start.
-    fn to_start(&mut self, mut state: u32, budget: &mut Budget) -> Result<(), Stop> {
+    fn back_to_start(&mut self, mut state: u32, budget: &mut Budget) -> Result<(), Stop> {
         loop {
             self.repeat(state, budget)?;
             match self.step(state, budget)? {

@@ -29,7 +29,8 @@ pub(super) fn plus(one: &[(u32, u32)], other: &[(u32, u32)]) -> Pending {
         match (left.peek().copied(), right.peek().copied()) {
             (Some(one), Some(other)) if one.0 == other.0 => {
                 sum.push((one.0, one.1.saturating_add(other.1)));
-                (left.next(), right.next());
+                left.next();
+                right.next();
             }
             (Some(one), other) if other.is_none_or(|other| one.0 < other.0) => {
                 sum.push(one);

@@ -8,16 +8,16 @@ use super::{Effect, Failure, Few, Frame, Keep, Reading, Results, Runner, Stage, 
 use crate::program::{Action, Block, Expression, Kind, Place, Slot};
 
 /// Is told what a step leads to.
-type Tell<'t> = dyn FnMut(Vec<Value>, Effect) + 't;
+pub(in crate::program) type Tell<'t> = dyn FnMut(Vec<Value>, Effect) + 't;
 
 /// Is told what storing values leads to.
 type Store<'t> = dyn FnMut(Stored) + 't;
 
 /// One step of a frame.
-pub(super) struct Step<'s, 'p> {
-    pub(super) runner: &'s Runner<'p>,
-    pub(super) shared: &'s [Value],
-    pub(super) frame: &'s Frame,
+pub(in crate::program) struct Step<'s, 'p> {
+    pub(in crate::program) runner: &'s Runner<'p>,
+    pub(in crate::program) shared: &'s [Value],
+    pub(in crate::program) frame: &'s Frame,
     pub(super) keep: &'s dyn Keep,
 }
 
@@ -90,32 +90,21 @@ impl Step<'_, '_> {
     }
 
     /// Whether a condition may hold, whether it may not, and whether an index may be outside of its array.
-    fn may(&self, condition: &Expression) -> Reading<(bool, bool, bool)> {
+    pub(in crate::program) fn may(&self, condition: &Expression) -> Reading<(bool, bool, bool)> {
         let values = self.runner.values(condition, &self.scope())?;
         Ok((values.numbers.contains(&1), values.numbers.contains(&0), values.outside))
     }
 
     /// The frame when it goes on at a position.
-    fn at(&self, position: usize) -> Frame {
+    pub(in crate::program) fn at(&self, position: usize) -> Frame {
         Frame { position, stage: Stage::Running, ..self.frame.clone() }
-    }
-
-    /// Whether there are tasks that yield where threads are blocked, and this one is about to.
-    fn yields(&self) -> bool {
-        self.runner.program.order.is_some() && self.frame.stage == Stage::Running
-    }
-
-    /// The task has yielded at a position.
-    fn yielded(&self, position: usize, found: &mut Tell<'_>) {
-        found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Yielded, ..self.at(position) }));
     }
 
     pub(super) fn execute(&self, found: &mut Tell<'_>) -> Reading<()> {
         let (runner, procedure) = (self.runner, self.frame.procedure);
         let position = runner.first_of(procedure, self.frame.position);
         let next = runner.following(procedure, position);
-        if self.frame.stage == Stage::Posted {
-            found(self.shared.to_vec(), Effect::Become(self.at(self.frame.position)));
+        if runner.program.order.is_some() && self.as_task(position, found)? {
             return Ok(());
         }
         let Some(action) = runner.action(procedure, position) else {
@@ -142,18 +131,13 @@ impl Step<'_, '_> {
         let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
         let shared = || self.shared.to_vec();
         match action {
-            Action::Skip => go(true, next, found),
+            Action::Skip | Action::Yield => go(true, next, found),
             Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to, found)),
             Action::Assume(condition) | Action::Wait(condition) => {
-                let (holds, fails, outside) = self.may(condition)?;
+                let (holds, _, outside) = self.may(condition)?;
                 go(holds, next, found);
                 fail(outside, Failure::Index, found);
-                if fails && matches!(action, Action::Wait(_)) && self.yields() {
-                    self.yielded(position, found);
-                }
             }
-            Action::Yield if self.yields() => self.yielded(position, found),
-            Action::Yield => go(true, next, found),
             Action::Assert(condition) => {
                 let (holds, fails, outside) = self.may(condition)?;
                 go(holds, next, found);
@@ -281,10 +265,7 @@ impl Step<'_, '_> {
             found(self.shared.to_vec(), Effect::Fail(Failure::Index));
         }
         for slot in slots {
-            let mut values = self.runner.values(&Expression::Read(slot), &self.scope())?;
-            if self.yields() && !values.numbers.iter().all(|number| fits(*number)) {
-                self.yielded(self.runner.first_of(self.frame.procedure, self.frame.position), found);
-            }
+            let mut values = Values { numbers: self.numbers(slot)?, outside: false };
             values.numbers.retain(|number| fits(*number));
             values.numbers.iter_mut().for_each(|number| *number += added);
             self.store((&[Place::Variable(slot)], &[values]), None, next, &mut |stored| self.tell(stored, found))?;
@@ -292,8 +273,13 @@ impl Step<'_, '_> {
         Ok(())
     }
 
+    /// The numbers that a variable may hold.
+    pub(in crate::program) fn numbers(&self, slot: Slot) -> Reading<Few<i64>> {
+        Ok(self.runner.values(&Expression::Read(slot), &self.scope())?.numbers)
+    }
+
     /// The variables that a place may be, and whether an index may be outside of its array.
-    fn slots(&self, place: &Place) -> Reading<(Few<Slot>, bool)> {
+    pub(in crate::program) fn slots(&self, place: &Place) -> Reading<(Few<Slot>, bool)> {
         match place {
             Place::Nowhere => Ok((Few::new(), false)),
             Place::Variable(slot) => Ok((smallvec![*slot], false)),
@@ -418,11 +404,7 @@ impl Step<'_, '_> {
     fn start(&self, started: usize, arguments: &[Few<u32>], count: u32, next: usize, found: &mut Tell<'_>) {
         product(arguments, self.keep, &mut |arguments| {
             let arguments: Vec<_> = arguments.iter().map(|&value| smallvec![value]).collect();
-            let mut frames = self.runner.first_frames(started, &arguments, self.keep);
-            if self.runner.program.order.is_some() {
-                frames.iter_mut().for_each(|frame| frame.stage = Stage::Posted);
-            }
-            let choices = vec![frames; count as usize];
+            let choices = vec![self.runner.begun(started, &arguments, self.keep); count as usize];
             product(&choices, self.keep, &mut |started| {
                 let started = started.to_vec();
                 found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });

@@ -9,6 +9,7 @@ mod certify;
 mod creating;
 mod delays;
 mod engines;
+mod evidence;
 mod invariant;
 mod show;
 mod tasks;
@@ -29,7 +30,7 @@ use tepui_engines::program::crowd::Crowd;
 use tepui_engines::program::system::Programs;
 use tepui_engines::program::table::{self, Compiled, THREAD_LIMIT, Uncompiled, compile, creates_threads, explain};
 use tepui_engines::program::{Face, Patience};
-use tepui_lang::boolean::{self, DEADLOCK, print_head, print_program, print_with_remarks, read_program};
+use tepui_lang::boolean::{self, DEADLOCK, print_program, print_with_remarks, read_program};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::{Action, Goal, Program, Property};
@@ -38,16 +39,17 @@ use tepui_model::pushdown;
 use super::counters::COVERABILITY;
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
-    of_another_kind, open_because, others_that_apply,
+    open_because, others_that_apply,
 };
 use crate::run::confirmed;
 use crate::{AUTO, Dialect, Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use engines::{Engines, VIEWS};
+use evidence::{evidence_of, replay, trace_of, trace_text};
 use tasks::Asynchronous;
 
 pub(crate) use tasks::ENTRY as TASKS;
-pub use tasks::{COUNTING, DISPATCH};
+pub use tasks::{COUNTING, DISPATCH, Order, Scheduler, scheduler};
 pub use tepui_engines::program::table::CallReturn;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -369,52 +371,6 @@ impl Kind for BooleanProgram {
                 .ok_or_else(|| Error::Misuse(format!("there is no form {form} of {}", ENTRY.what))),
         }
     }
-}
-
-/// A certificate, if it is one about a program.
-fn evidence_of<'c>(
-    entry: &Entry,
-    certificate: &'c Certificate,
-) -> Result<&'c tepui_cert::program::Certificate, Rejected> {
-    let Certificate::Program(certificate) = certificate else { return Err(older(entry, "certificate")) };
-    Ok(certificate)
-}
-
-/// A trace, if it is one of a program.
-fn trace_of<'t>(entry: &Entry, trace: &'t Trace) -> Result<&'t tepui_cert::program::Trace, Rejected> {
-    let Trace::Program(trace) = trace else { return Err(older(entry, "trace")) };
-    Ok(trace)
-}
-
-fn older(entry: &Entry, evidence: &str) -> Rejected {
-    let Rejected { place, reason, .. } = of_another_kind(entry, evidence);
-    Rejected::new(place, reason + ", or was made by an older version of tepui")
-}
-
-fn replay(program: &Program, trace: &tepui_cert::program::Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
-    let execution = tepui_check::program::replay(program, trace, stop)?;
-    Ok(Replayed {
-        property: trace.property.clone(),
-        steps: execution.steps.len(),
-        contexts: trace.contexts(),
-        confirmed_by: Some("the program's interpreter"),
-    })
-}
-
-/// The text form of a trace, with what is executed behind each step.
-fn trace_text(program: &Program, trace: &Trace) -> String {
-    let Trace::Program(trace) = trace else { return String::new() };
-    trace.to_text(|step| {
-        let (procedure, position) = step.at;
-        let own = &program.procedures[procedure];
-        match own.statements.get(position) {
-            Some(statement) => {
-                let text = print_head(program, procedure, position);
-                format!("{}, line {}: {text}", own.name, statement.line)
-            }
-            None => format!("the end of {}", own.name),
-        }
-    })
 }
 
 fn unsupported(why: &Uncompiled) -> Error {

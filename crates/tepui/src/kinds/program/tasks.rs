@@ -12,21 +12,23 @@ use tepui_engines::program::tasks::dispatch::Dispatch;
 use tepui_lang::boolean::{DEADLOCK, print_program, read_c2s};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
-use tepui_model::program::schedulers::scheduler;
 use tepui_model::program::step::Runner;
-use tepui_model::program::{Order, Program, Property};
+use tepui_model::program::{Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
     others_that_apply,
 };
-use super::{about, delays, engines::VIEWS, evidence_of, show, tell, trace_of, trace_text};
+use super::evidence::{evidence_of, replay, trace_of, trace_text};
+use super::{about, delays, engines::VIEWS, show, tell};
 use crate::run::run;
 use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use tepui_engines::program::tasks::counting::FACTS as COUNTING;
 pub use tepui_engines::program::tasks::dispatch::FACTS as DISPATCH;
+pub use tepui_model::program::Order;
+pub use tepui_model::program::schedulers::{Scheduler, scheduler};
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "an asynchronous program",
@@ -196,7 +198,7 @@ impl Kind for Asynchronous {
     }
 
     fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
-        super::replay(&self.program, trace_of(&ENTRY, trace)?, stop)
+        replay(&self.program, trace_of(&ENTRY, trace)?, stop)
     }
 
     fn tell(&self, trace: &Trace, _: Detail) -> Story {
