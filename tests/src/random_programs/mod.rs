@@ -183,7 +183,7 @@ impl<'r> Writer<'r> {
         rng.shuffle(&mut odd);
         let light = dialect == Dialect::Tepui && rng.usize(..4) == 0;
         let rich = dialect == Dialect::Tepui && rng.bool();
-        let tasks = dialect == Dialect::Tepui && rng.usize(..4) == 0;
+        let tasks = dialect == Dialect::Tepui && rng.usize(..6) == 0;
         let (bracketed, sleeping) = (rng.usize(..=3), rng.usize(..3) == 0 && !tasks);
         let starts = rng.usize(..=if tasks { 4 } else { 2 });
         let bracketed = if rich { bracketed / 2 } else { bracketed };

@@ -76,6 +76,7 @@ impl Writer<'_> {
     }
 
     fn put_condition(&mut self, conditions: &[(String, Option<i64>)]) {
+        self.labels();
         let condition = self.waiting(conditions);
         match self.rng.usize(..5) {
             0 if !self.now.only => {

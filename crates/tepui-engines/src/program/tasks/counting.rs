@@ -472,11 +472,10 @@ impl Engine for Counting {
         let open = self.properties.len() - safe.len();
         let given_up = done && open > violated.len();
         let stuck = given_up.then(|| Stop::GaveUp(self.silence()));
-        let listed = self.states.iter().filter(|state| !state.covered).count() as u64;
         let bytes = self.states.iter().map(|state| 80 + 8 * state.pending.len() as u64).sum();
         Ok(Round {
             states: self.states.len() as u64,
-            views: listed,
+            views: self.states.len() as u64,
             steps: self.machine.steps,
             state_bytes: bytes,
             violated,

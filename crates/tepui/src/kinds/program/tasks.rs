@@ -67,7 +67,7 @@ static DECIDING: EngineInfo = EngineInfo {
     facts: &COUNTING,
     summary: "any number of tasks in any order of dispatch: how many of which kind may be pending",
     condition: None,
-    paper: OURS,
+    paper: "Karp, Miller, 1969; Jhala, Majumdar, POPL 2007; Ganty, Majumdar, TOPLAS 2012",
     flags: &["--scheduler"],
 };
 
