@@ -5,6 +5,7 @@
 mod delays;
 mod forgeries;
 mod known;
+mod sequential;
 
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;

@@ -13,6 +13,7 @@ mod lints;
 mod parse;
 mod print;
 mod resolve;
+mod sequentialize;
 mod syntax;
 mod token;
 
@@ -23,6 +24,7 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
 pub use print::{print_head, print_program, print_with_remarks};
+pub use sequentialize::{Mistake, Purpose, Sequential, sequentialize};
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

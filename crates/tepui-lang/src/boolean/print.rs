@@ -26,24 +26,9 @@ pub fn print_program(program: &Program) -> String {
 
 /// The same, with a remark behind each statement that there is something to say about.
 pub fn print_with_remarks(program: &Program, remark: &dyn Fn(usize, usize) -> String) -> String {
-    let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), remark, marked: marked(program) };
-    for enumeration in &program.enumerations {
-        let values: Vec<_> = enumeration.values.iter().map(|value| printer.name(value)).collect();
-        printer.line(0, &format!("enum {} {{ {} }}", printer.name(&enumeration.name), values.join(", ")));
-    }
-    for record in &program.records {
-        let field = |(name, shape): &(String, Shape)| printer.declared(name, shape);
-        let fields: Vec<_> = record.fields.iter().map(field).collect();
-        printer.line(0, &format!("record {} {{ {}; }}", record.name, fields.join("; ")));
-    }
-    for declared in &program.declared {
-        let declaration = printer.declaration(declared, &program.shared);
-        printer.line(0, &declaration);
-    }
-    for conditions in &program.conditions {
-        let dimensions: String = conditions.dimensions.iter().map(|&one| printer.dimension(one)).collect();
-        printer.line(0, &format!("condition {}{dimensions};", conditions.name));
-    }
+    let mut printer = Printer { remark, ..Printer::of(program) };
+    let heads = printer.heads();
+    printer.text.push_str(&heads);
     if let Some(order) = program.order {
         printer.line(0, &format!("tasks {};", order.name()));
     }
@@ -95,7 +80,7 @@ fn marked(program: &Program) -> BTreeMap<String, String> {
 }
 
 /// All names of a program, of whatever kind.
-fn names(program: &Program) -> BTreeSet<String> {
+pub(super) fn names(program: &Program) -> BTreeSet<String> {
     let enumerations = program.enumerations.iter();
     let mut names: BTreeSet<_> = enumerations.flat_map(|one| one.values.iter().chain([&one.name]).cloned()).collect();
     names.extend(program.declared.iter().map(|declared| declared.name.clone()));
@@ -107,12 +92,58 @@ fn names(program: &Program) -> BTreeSet<String> {
     names
 }
 
-struct Printer<'p> {
+pub(super) struct Printer<'p> {
     program: &'p Program,
     procedure: usize,
     text: String,
     remark: &'p dyn Fn(usize, usize) -> String,
     marked: BTreeMap<String, String>,
+}
+
+impl<'p> Printer<'p> {
+    /// A printer of a program, without remarks.
+    pub(super) fn of(program: &'p Program) -> Self {
+        let (text, marked) = (String::new(), marked(program));
+        Self { program, procedure: usize::MAX, text, remark: &|_, _| String::new(), marked }
+    }
+
+    /// Calls the procedure with which the program begins something else.
+    pub(super) fn rename_main(&mut self, name: &str) {
+        let main = self.program.procedures[self.program.main].name.clone();
+        self.marked.insert(main, name.to_owned());
+    }
+
+    /// What follows is in a procedure.
+    pub(super) fn enter(&mut self, procedure: usize) {
+        self.procedure = procedure;
+    }
+
+    /// A shared variable.
+    pub(super) fn shared(&self, number: usize) -> String {
+        self.name(&self.program.shared[number].name)
+    }
+
+    /// What stands before the procedures.
+    pub(super) fn heads(&self) -> String {
+        let (program, mut text) = (self.program, String::new());
+        for enumeration in &program.enumerations {
+            let values: Vec<_> = enumeration.values.iter().map(|value| self.name(value)).collect();
+            let _ = writeln!(text, "enum {} {{ {} }}", self.name(&enumeration.name), values.join(", "));
+        }
+        for record in &program.records {
+            let field = |(name, shape): &(String, Shape)| self.declared(name, shape);
+            let fields: Vec<_> = record.fields.iter().map(field).collect();
+            let _ = writeln!(text, "record {} {{ {}; }}", record.name, fields.join("; "));
+        }
+        for declared in &program.declared {
+            let _ = writeln!(text, "{}", self.declaration(declared, &program.shared));
+        }
+        for conditions in &program.conditions {
+            let dimensions: String = conditions.dimensions.iter().map(|&one| self.dimension(one)).collect();
+            let _ = writeln!(text, "condition {}{dimensions};", conditions.name);
+        }
+        text
+    }
 }
 
 impl Printer<'_> {
@@ -121,11 +152,11 @@ impl Printer<'_> {
     }
 
     /// A name as it may be written.
-    fn name(&self, text: &str) -> String {
+    pub(super) fn name(&self, text: &str) -> String {
         self.marked.get(text).map_or(text, String::as_str).to_owned()
     }
 
-    fn value(&self, kind: Kind, value: u32) -> String {
+    pub(super) fn value(&self, kind: Kind, value: u32) -> String {
         self.name(&self.program.value_name(kind, value))
     }
 
@@ -178,7 +209,7 @@ impl Printer<'_> {
         self.program.declared.iter().any(|declared| self.name(&declared.name) == name)
     }
 
-    fn of_kind(&self, shape: &Shape) -> String {
+    pub(super) fn of_kind(&self, shape: &Shape) -> String {
         match shape {
             Shape::Scalar(Kind::Bool) => String::new(),
             shape => format!(": {}", self.kind(shape)),
@@ -194,7 +225,8 @@ impl Printer<'_> {
         }
     }
 
-    fn procedure(&mut self, procedure: &Procedure) {
+    /// The head of a procedure, with its variables.
+    pub(super) fn procedure_head(&self, procedure: &Procedure) -> String {
         let returned = &procedure.returned;
         let results = match &returned[..] {
             [] => "void".to_owned(),
@@ -207,12 +239,16 @@ impl Printer<'_> {
         let parameters = procedure.declared.iter().take_while(|declared| declared.first < procedure.parameters);
         let locals: Vec<_> = procedure.declared.iter().filter(|one| one.first >= procedure.parameters).collect();
         let parameters: Vec<_> = parameters.map(|one| self.declared(&one.name, &one.shape)).collect();
-        self.text.push('\n');
-        self.line(0, &format!("{results} {}({}) {{", self.name(&procedure.name), parameters.join(", ")));
+        let mut head = format!("\n{results} {}({}) {{\n", self.name(&procedure.name), parameters.join(", "));
         for declared in locals {
-            let declaration = self.declaration(declared, &procedure.locals);
-            self.line(1, &declaration);
+            let _ = writeln!(head, "  {}", self.declaration(declared, &procedure.locals));
         }
+        head
+    }
+
+    fn procedure(&mut self, procedure: &Procedure) {
+        let head = self.procedure_head(procedure);
+        self.text.push_str(&head);
         if let Some(condition) = &procedure.enforced {
             let condition = self.expression(condition);
             self.line(1, &format!("enforce {condition};"));
@@ -278,7 +314,7 @@ impl Printer<'_> {
         }
     }
 
-    fn simple(&self, procedure: &Procedure, action: &Action) -> String {
+    pub(super) fn simple(&self, procedure: &Procedure, action: &Action) -> String {
         let call = |number: usize, arguments: &[Expression]| {
             let called = &self.program.procedures[number];
             let parameters = called.declared.iter().filter(|declared| declared.first < called.parameters);
@@ -347,7 +383,7 @@ impl Printer<'_> {
         names.join(", ")
     }
 
-    fn place(&self, place: &Place) -> String {
+    pub(super) fn place(&self, place: &Place) -> String {
         match place {
             Place::Nowhere => "_".to_owned(),
             Place::Variable(slot) => self.slot(*slot),
@@ -368,7 +404,7 @@ impl Printer<'_> {
         text.iter().zip(indices).map(|(text, index)| format!("{text}{index}")).collect()
     }
 
-    fn for_head(&self, procedure: &Procedure, variable: usize) -> String {
+    pub(super) fn for_head(&self, procedure: &Procedure, variable: usize) -> String {
         let variable = &procedure.locals[variable];
         format!("for {} in {}", self.name(&variable.name), self.kind(&Shape::Scalar(variable.kind)))
     }
@@ -429,7 +465,7 @@ impl Printer<'_> {
         texts.join(", ")
     }
 
-    fn expression(&self, expression: &Expression) -> String {
+    pub(super) fn expression(&self, expression: &Expression) -> String {
         self.at_level(expression, 0)
     }
 
