@@ -76,6 +76,11 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
   tepui show x.pds --format cpds
   tepui show x.cpds --format pds --output y.pds     writes y.init and y.spec as well")]
     Show(ShowArgs),
+    /// Turn an asynchronous program into a sequential one that fails exactly if it fails with at most K delays
+    #[command(after_help = "Examples:
+  tepui sequentialize server.bp --delays 1 --output seq.bp && tepui verify seq.bp
+  tepui sequentialize server.bp --delays 2 --to c --output seq.c && cbmc seq.c --unwind 4")]
+    Sequentialize(SequentializeArgs),
     /// Run the benchmark tables
     Bench(BenchArgs),
     /// List the engines: what each is for, and where it was published
@@ -474,6 +479,29 @@ pub(crate) struct ShowArgs {
     /// Write to this file instead; a .pds is accompanied by its .init and .spec
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SequentializeArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// The most delays, of the scheduler dfs
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=16), help_heading = LIMITS)]
+    pub(crate) delays: u32,
+    /// The language of the sequential program
+    #[arg(long, value_enum, default_value_t = SequentialName::Bp, help_heading = OUTPUT)]
+    pub(crate) to: SequentialName,
+    /// Write to this file instead
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SequentialName {
+    /// A program for tepui
+    Bp,
+    /// C, for CBMC
+    C,
 }
 
 #[derive(Args, Debug)]

@@ -56,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => evidence::check(args),
         Command::Replay(args) => evidence::replay(args),
         Command::Show(args) => show::show(args),
+        Command::Sequentialize(args) => show::sequentialize(args),
         Command::Bench(args) => bench::bench(args),
         Command::Engines => listing::engines(),
         Command::Languages => listing::languages(),

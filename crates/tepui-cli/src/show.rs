@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use comfy_table::Table;
 use serde_json::{Map, Value};
-use tepui::{Field, Printed, Summary};
+use tepui::{Field, Printed, SequentialForm, Summary};
 use tepui_report::json::to_json;
 use tepui_report::{visible, visible_lines};
 
-use super::args::ShowArgs;
+use super::args::{SequentialName, SequentializeArgs, ShowArgs};
 use super::input::{Loaded, load, load_all};
 use super::{Exit, complain, output, print, shown as file_name};
 
@@ -21,6 +21,25 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
     }
     let loaded = load(&args.model)?;
     finish(args, &loaded, &printed(&loaded, &args.format)?)
+}
+
+/// Runs `tepui sequentialize`.
+pub(crate) fn sequentialize(args: &SequentializeArgs) -> Result<Exit> {
+    let loaded = load(&args.model)?;
+    let form = match args.to {
+        SequentialName::Bp => SequentialForm::Program,
+        SequentialName::C => SequentialForm::C,
+    };
+    let printed = loaded.problem.sequential(args.delays, form)?;
+    match &args.output {
+        Some(path) => {
+            output::prepare(&loaded.inputs, std::slice::from_ref(path))?;
+            output::write(path, printed.text.as_bytes())?;
+        }
+        None => print(&printed.text)?,
+    }
+    loaded.warnings.iter().chain(&loaded.notes).for_each(|diagnostic| complain(diagnostic));
+    Ok(Exit::Good)
 }
 
 /// Shows what there is to say about a model, or about each of its tests.

@@ -131,8 +131,8 @@ pub use error::{Error, Refusal};
 pub use kinds::{
     Abstraction, Answer, CLOSURE, CONTEXTS, COUNTING, COVER, COVERABILITY, CallReturn, Checked, DELAYS, DISPATCH,
     Detail, EXPLICIT, EngineInfo, Field, Language, Order, Parts, Policy, Printed, QUEUES, QueueOrder, QueuePrecision,
-    RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC, Scheduler, Summary, THREADS, ThreadsAtStart, VIEWS,
-    WALK, Walking, models::*, scheduler,
+    RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC, Scheduler, SequentialForm, Summary, THREADS,
+    ThreadsAtStart, VIEWS, WALK, Walking, models::*, scheduler,
 };
 pub use options::{AUTO, Dialect, Input, Minimal, Options, PartialOrder, Reading, Schedulers, Sending};
 pub use problem::{Problem, check, read, replay, verify};

@@ -6,7 +6,7 @@ use tepui_lang::diagnostic::Diagnostic;
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 
-use crate::kinds::{Answer, Asked, Checked, Detail, Kind, Printed, Replayed, Summary};
+use crate::kinds::{Answer, Asked, Checked, Detail, Kind, Printed, Replayed, SequentialForm, Summary};
 use crate::{Error, Input, Options, Reading, Refusal};
 
 /// A model of any kind, with what is asked about it.
@@ -210,6 +210,12 @@ impl Problem {
     /// The forms in which the model can be printed.
     pub fn forms(&self) -> impl Iterator<Item = &'static str> {
         self.kind.entry().forms.iter().map(|(name, _)| *name)
+    }
+
+    /// A sequential program that violates a property exactly if this asynchronous one does with at most so many delays of the
+    /// scheduler `dfs`.
+    pub fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
+        self.kind.sequential(delays, form)
     }
 
     /// The model in one of its forms, first, and what belongs to it.

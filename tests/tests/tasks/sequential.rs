@@ -61,7 +61,14 @@ fn is_known(finals: &BTreeSet<Vec<Value>>) -> bool {
 }
 
 fn shape(seed: u64, asserts: bool) -> Shape {
-    Shape { yields: seed % 4 > 0, waits: seed % 3 == 0, recursion: seed % 5 == 0, asserts, endless: false, values: 2 }
+    Shape {
+        yields: !seed.is_multiple_of(4),
+        waits: seed.is_multiple_of(3),
+        recursion: seed.is_multiple_of(5),
+        asserts,
+        endless: false,
+        values: 2,
+    }
 }
 
 /// The values in the end are those of executions with at most so many delays.

@@ -218,6 +218,15 @@ pub struct Printed {
     pub text: String,
 }
 
+/// The language of a sequential program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SequentialForm {
+    /// A program of ours.
+    Program,
+    /// C, for bounded model checkers.
+    C,
+}
+
 /// From time to time asked whether to stop.
 pub(crate) type Stopping<'a> = &'a dyn Fn() -> bool;
 
@@ -284,6 +293,15 @@ pub(crate) trait Kind: Send + Sync {
 
     /// The model in one of the forms of its kind, first, and what belongs to it.
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error>;
+
+    /// A sequential program that fails exactly if this one fails with at most so many delays.
+    fn sequential(&self, _delays: u32, _form: SequentialForm) -> Result<Printed, Error> {
+        Err(Error::Misuse(format!(
+            "only {} can be made sequential, and this is {}",
+            program::TASKS.plural,
+            self.entry().what
+        )))
+    }
 }
 
 /// Why a run ended with open properties, if it did.

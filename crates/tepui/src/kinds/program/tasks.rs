@@ -9,7 +9,9 @@ use tepui_check::Rejected;
 use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
 use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
 use tepui_engines::program::tasks::dispatch::Dispatch;
-use tepui_lang::boolean::{DEADLOCK, print_program, read_c2s};
+use tepui_lang::boolean::{
+    DEADLOCK, Purpose, Sequential, print_c, print_program, read_c2s, read_program, sequentialize,
+};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::step::Runner;
@@ -17,8 +19,8 @@ use tepui_model::program::{Program, Property};
 
 use super::super::pushdown::OURS;
 use super::super::{
-    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, Stopping, Summary,
-    others_that_apply,
+    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, SequentialForm,
+    Stopping, Summary, others_that_apply,
 };
 use super::evidence::{evidence_of, replay, trace_of, trace_text};
 use super::{about, delays, engines::VIEWS, show, tell};
@@ -225,6 +227,20 @@ impl Kind for Asynchronous {
     fn summary(&self) -> Result<Summary, Error> {
         let properties: Vec<_> = self.asked();
         Ok(show::of_tasks(&self.program, &properties, &self.digest().to_string()))
+    }
+
+    fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
+        let sequential = Sequential { delays, purpose: Purpose::Violations, mistake: None };
+        let text = sequentialize(&self.program, sequential).map_err(Error::Unsupported)?;
+        if form == SequentialForm::Program {
+            return Ok(Printed { extension: "bp", text });
+        }
+        let read = read_program(&Source::new("sequential", text.as_bytes()), None, &[]);
+        let program = read.map_err(|_| Error::Unsupported("the sequential program cannot be read".to_owned()))?.program;
+        let head: String =
+            text.lines().take_while(|line| line.starts_with("//")).map(|line| format!("{line}\n")).collect();
+        let text = print_c(&program, &head).map_err(Error::Unsupported)?;
+        Ok(Printed { extension: "c", text })
     }
 
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {
