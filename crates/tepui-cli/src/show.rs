@@ -27,7 +27,7 @@ pub(crate) fn show(args: &ShowArgs) -> Result<Exit> {
 pub(crate) fn sequentialize(args: &SequentializeArgs) -> Result<Exit> {
     let loaded = load(&args.model)?;
     let form = match args.to {
-        SequentialName::Bp => SequentialForm::Program,
+        SequentialName::Bp => SequentialForm::Tepui,
         SequentialName::C => SequentialForm::C,
     };
     let printed = loaded.problem.sequential(args.delays, form)?;

@@ -222,7 +222,7 @@ pub struct Printed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SequentialForm {
     /// A program of ours.
-    Program,
+    Tepui,
     /// C, for bounded model checkers.
     C,
 }

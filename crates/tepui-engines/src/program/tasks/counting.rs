@@ -3,7 +3,7 @@
 //! For assertions and labels, tasks may be lost: one that is lost is one that is never dispatched, and nothing else changes. So a
 //! state is a shared state with how many tasks of which kind are pending, and only states that are not within others matter. To
 //! dispatch a task leads, for each way in which its run ends or yields, to what is left and what the run may have posted
-//! ([`posts`](super::posts)). States are explored breadth first. If one has more pending than another one before it on its path,
+//! (`posts`). States are explored breadth first. If one has more pending than another one before it on its path,
 //! with the same shared state, what is between them can be repeated: there can be any number of what has become more (Karp and
 //! Miller). This always ends.
 //!

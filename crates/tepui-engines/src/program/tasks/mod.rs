@@ -1,14 +1,14 @@
 //! Programs with tasks: any number of them, in every order, or in the order of a scheduler.
 //!
-//! Between two dispatches a task is alone, so what it does is a matter of the shared values and of its stack. [`runs`] finds out
+//! Between two dispatches a task is alone, so what it does is a matter of the shared values and of its stack. `runs` finds out
 //! what that may be: the nodes that are reached, how the task ends or yields, and what it has posted by then. Calls are looked at
 //! once for each way in which they begin, so that recursion may be as deep as it likes.
 //!
 //! * [`counting`] decides what can happen in any order of dispatch: what is posted is counted, and what matters of the counts is
-//!   known in the end ([`posts`], coverability by Karp and Miller).
+//!   known in the end (`posts`, coverability by Karp and Miller).
 //! * [`dispatch`] follows schedulers: it raises the number of tasks that may be pending, and of delays.
 //!
-//! Both find traces as ways through runs, which are then followed on the interpreter ([`concrete`]).
+//! Both find traces as ways through runs, which are then followed on the interpreter (`concrete`).
 
 mod certificate;
 mod concrete;

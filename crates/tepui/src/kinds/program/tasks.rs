@@ -232,7 +232,7 @@ impl Kind for Asynchronous {
     fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
         let sequential = Sequential { delays, purpose: Purpose::Violations, mistake: None };
         let text = sequentialize(&self.program, sequential).map_err(Error::Unsupported)?;
-        if form == SequentialForm::Program {
+        if form == SequentialForm::Tepui {
             return Ok(Printed { extension: "bp", text });
         }
         let read = read_program(&Source::new("sequential", text.as_bytes()), None, &[]);
