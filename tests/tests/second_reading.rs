@@ -1,6 +1,6 @@
 //! Programs read twice: by Tepui, and by a second reader and explorer that were written from the book alone.
 //!
-//! Random programs of all dialects are compared: 1,500, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS`
+//! Random programs of all dialects are compared: 900, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS`
 //! says. `TEPUI_RANDOM_SEED` is the first seed, 0 if it is not there; `TEPUI_RANDOM_SHOWN` is how many differences of a kind
 //! are shown with shortened programs, 2 if it is not there.
 
@@ -28,7 +28,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 /// The seeds of the programs that are compared.
 fn seeds() -> std::ops::Range<u64> {
     let first = number("TEPUI_RANDOM_SEED", 0);
-    first..first + number("TEPUI_RANDOM_PROGRAMS", 1_500)
+    first..first + number("TEPUI_RANDOM_PROGRAMS", 900)
 }
 
 fn program(seed: u64) -> Random {
@@ -225,7 +225,8 @@ fn two_readings_agree() {
 #[test]
 fn random_programs_use_every_production() {
     let mut table: BTreeMap<String, usize> = productions().into_iter().map(|name| (name, 0)).collect();
-    for seed in seeds() {
+    // Some productions are rare.
+    for seed in seeds().start..seeds().end.max(seeds().start + 1_500) {
         let random = program(seed);
         let reading = match second::read(&random.text, random.dialect) {
             Ok(reading) => reading,

@@ -87,6 +87,8 @@ pub(crate) fn load_all(args: &ModelArgs, matching: Option<&Path>) -> Result<Vec<
     let matching = matching.map(read).transpose()?;
     let input = Input { main, init, target, matching, others };
     let problems = Problem::read_all(&input, &args.reading()?).map_err(refused)?;
+    // What fits the language may not fit the kind of model that it was.
+    problems.iter().try_for_each(|problem| problem.require_fitting_model(&input.main.name, &given))?;
     Ok(problems.into_iter().map(|problem| loaded(problem, args, &inputs)).collect())
 }
 

@@ -166,6 +166,12 @@ impl Problem {
         crate::table::fits_engine(self.kind.entry(), file, engine, flags)
     }
 
+    /// Refuses options of the command line about the model that mean nothing to this one, although its language has models to
+    /// which they do.
+    pub fn require_fitting_model(&self, file: &str, flags: &[&str]) -> Result<(), Error> {
+        crate::table::fits_kind(self.kind.entry(), file, flags)
+    }
+
     /// Decides whether a certificate proves what is asked. From time to time it is asked whether to stop.
     pub fn check(&self, certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Checked, Refusal> {
         self.check_some(certificate, &|_| true, stop)

@@ -71,7 +71,7 @@ pub(crate) fn language(name: &str) -> Result<&'static Language, Error> {
 }
 
 /// Refuses options that mean nothing to a kind, although they do to another.
-fn fits_kind(kind: &Entry, file: &str, flags: &[&str]) -> Result<(), Error> {
+pub(crate) fn fits_kind(kind: &Entry, file: &str, flags: &[&str]) -> Result<(), Error> {
     for flag in flags {
         // An option that kinds list is for these kinds, whatever engines say who are shared with others.
         let listed = KINDS.iter().any(|kind| kind.flags.contains(flag));

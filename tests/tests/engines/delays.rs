@@ -19,7 +19,7 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_model, shape_of};
 
-const SYSTEMS: u64 = 1_000;
+const SYSTEMS: u64 = 600;
 const MOST: usize = 8;
 const CAP: Cap = Cap { height: 20, states: 120 };
 

@@ -7,7 +7,7 @@ use tepui_lang::boolean::DEADLOCK;
 use tepui_tests::dispatches::{Bounding, Limits, enumerate, schedules};
 use tepui_tests::random_tasks::{Shape, tasks};
 
-use super::program;
+use super::{program, programs};
 
 /// n tasks of so many segments.
 fn segments(tasks: usize, each: usize) -> String {
@@ -61,7 +61,7 @@ fn what_delays_cost_is_bounded() {
 #[test]
 fn the_fewest_delays_are_found() {
     let (mut compared, mut delayed, mut safe) = (0, 0, 0);
-    for seed in 0..600 {
+    for seed in 0..programs(250) {
         let mut rng = Rng::with_seed(seed);
         let values = if rng.bool() { 2 } else { 3 };
         let shape =
@@ -102,5 +102,5 @@ fn the_fewest_delays_are_found() {
         }
     }
     println!("{compared} answers, {delayed} with delays, {safe} safe");
-    assert!(compared > 4_000 && delayed > 50 && safe > 1_000);
+    assert!(compared > 1_000 && delayed > 20 && safe > 500);
 }

@@ -8,7 +8,7 @@ use tepui_tests::dispatches::{Limits, enumerate};
 use tepui_tests::facade::program_certificate;
 use tepui_tests::random_tasks::{Shape, tasks};
 
-use super::program;
+use super::{program, programs};
 
 /// Changes something of a proof.
 fn forge(certificate: &mut Certificate, rng: &mut Rng) {
@@ -83,7 +83,7 @@ fn lower(own: &mut Tasks, rng: &mut Rng) {
 #[test]
 fn forged_proofs_are_rejected_or_right() {
     let (mut forged, mut accepted, mut proofs) = (0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..programs(200) {
         let mut rng = Rng::with_seed(seed);
         let shape = Shape {
             yields: seed % 3 > 0,
@@ -128,7 +128,7 @@ fn forged_proofs_are_rejected_or_right() {
         }
     }
     println!("{proofs} proofs, {forged} forged ones, {accepted} accepted for a property that holds");
-    assert!(proofs > 100 && accepted < forged * 2);
+    assert!(proofs > 80 && accepted < forged * 2);
 }
 
 /// Proofs about threads say nothing about tasks, and the other way around.

@@ -177,3 +177,25 @@ fn kinds_are_those_that_matter() {
     let last = outcome.iterations.last().unwrap().states;
     assert!(last <= 101, "{last} markings");
 }
+
+/// Where a procedure yields and calls itself, stacks may have any height: violations are found, and nothing is proved.
+#[test]
+fn recursion_and_yields_together() {
+    let text = "decl n: 0..3; void r() { if (*) { r(); } yield; if (n < 3) { n := n + 1; } } \
+                void t() { assert(n < 3); } void main() { post r(); post t(); }";
+    let problem = Problem::from(program(text));
+    assert_eq!(answer(&verify(&problem, &AUTO, &[])).0, Status::Unsafe);
+    assert_eq!(answer(&verify(&problem, &COUNTING, &[])).0, Status::Unknown);
+    let safe = Problem::from(program(&text.replace("n < 3);", "n <= 3);")));
+    assert_eq!(answer(&verify(&safe, &DISPATCH, &[])).0, Status::Unknown);
+}
+
+/// Options for threads mean nothing to tasks.
+#[test]
+fn options_for_threads_are_refused() {
+    let problem = Problem::from(program("decl g; void t() { assert(!g); } void main() { post t(); }"));
+    for flag in ["--max-threads", "--no-reduction", "--all-views", "--invariant", "--threads-at-start"] {
+        assert!(problem.require_fitting_model("t.bp", &[flag]).is_err(), "{flag}");
+    }
+    assert!(problem.require_fitting_model("t.bp", &["--order", "--deadlock", "--label"]).is_ok());
+}

@@ -1,4 +1,6 @@
 //! Asynchronous programs: known answers, schedulers and delays, proofs and forgeries of them.
+//!
+//! `TEPUI_RANDOM_PROGRAMS=N` compares N random programs in each test instead of the usual number.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,4 +18,9 @@ fn program(text: &str) -> Program {
         Ok(parsed) => parsed.program,
         Err(errors) => panic!("{errors:?}\n{text}"),
     }
+}
+
+/// How many random programs are compared.
+fn programs(usual: u64) -> u64 {
+    std::env::var("TEPUI_RANDOM_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }

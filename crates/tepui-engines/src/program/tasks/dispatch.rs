@@ -8,7 +8,8 @@
 //!
 //! One task more is allowed as long as that brings new views, which are the shared state and which kinds of tasks are pending;
 //! then one delay more. Where nothing is held back any more, everything is known, and the states are a proof. If a program
-//! prescribes an order, there is nothing to delay.
+//! prescribes an order, there is nothing to delay. If tasks may yield with stacks of any height, the height is limited along with
+//! the number of tasks, so that something is always held back.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use tepui_model::program::step::{Frame, Runner, Stage};
 use tepui_model::program::{Action, Goal, Order, Program, Property};
 
 use super::certificate::certificate;
+use super::counting::unbounded_height;
 use super::runs::{Form, Runs};
 use super::{ENDED, Machine, Move, Point};
 use order::{Listed, Prescribed};
@@ -47,6 +49,9 @@ struct Running {
     outcomes: Vec<Outcome>,
     failures: Vec<Goal>,
 }
+
+/// How many frames more than the most tasks a task may have that yields, where stacks may have any height.
+const FRAMES: usize = 4;
 
 /// A state when nobody runs.
 struct State {
@@ -374,6 +379,9 @@ impl Dispatch {
             if self.runs.cut || self.bound.is_none() {
                 // Runs may post one task more.
                 self.runs = Runs::new(Listed { most: most as usize }, false);
+                if unbounded_height(&self.program).is_some() {
+                    self.runs.most_frames = FRAMES + most as usize;
+                }
                 self.running.clear();
             }
             for state in std::mem::take(&mut self.full) {
@@ -475,9 +483,6 @@ impl Engine for Dispatch {
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        if let Some(why) = super::counting::unbounded_height(&self.program) {
-            return Err(Stop::NotApplicable(why));
-        }
         let bound = self.next();
         let stopped = self.explore_next(budget).err();
         let exhausted = stopped.is_none() && self.is_exhausted();

@@ -106,6 +106,8 @@ pub(super) struct Runs<L: Ledger> {
     /// How items are reached, in all ways, if that is wanted.
     pub(super) ways: Option<Vec<(u32, How)>>,
     todo: VecDeque<u32>,
+    /// The most frames of a task that yields.
+    pub(super) most_frames: usize,
     /// Whether some run was not followed to its end.
     pub(super) cut: bool,
     spent: u64,
@@ -122,6 +124,7 @@ impl<L: Ledger> Runs<L> {
             how: Vec::new(),
             ways: all_ways.then(Vec::new),
             todo: VecDeque::new(),
+            most_frames: usize::MAX,
             cut: false,
             spent: 0,
         }
@@ -160,6 +163,12 @@ impl<L: Ledger> Runs<L> {
 
     /// Notes an item.
     fn add(&mut self, machine: &mut Machine, runner: Option<&Runner<'_>>, item: Item<L::Sum>, how: How) {
+        if let Form::Stack(stack) = item.form
+            && machine.stacks.get(stack).len() > self.most_frames
+        {
+            self.cut = true;
+            return;
+        }
         if let Some(&known) = self.keys.get(&item) {
             self.ways.iter_mut().for_each(|ways| ways.push((known, how.clone())));
             return;

@@ -68,7 +68,7 @@ static BY_DEFAULT: EngineInfo = EngineInfo {
 static DECIDING: EngineInfo = EngineInfo {
     facts: &COUNTING,
     summary: "any number of tasks in any order of dispatch: how many of which kind may be pending",
-    condition: None,
+    condition: Some("whose tasks yield with stacks of bounded height"),
     paper: "Karp, Miller, 1969; Jhala, Majumdar, POPL 2007; Ganty, Majumdar, TOPLAS 2012",
     flags: &["--scheduler"],
 };
@@ -221,7 +221,10 @@ impl Kind for Asynchronous {
     }
 
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
-        others_that_apply(&ENTRY, outcome).into_iter().collect()
+        let deep = unbounded_height(&self.program).is_some() && !outcome.conclusive();
+        let sequential =
+            "`tepui sequentialize` makes a program of one thread, for recursion of any depth and so many delays";
+        others_that_apply(&ENTRY, outcome).into_iter().chain(deep.then(|| sequential.to_owned())).collect()
     }
 
     fn summary(&self) -> Result<Summary, Error> {
