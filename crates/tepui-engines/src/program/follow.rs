@@ -33,7 +33,7 @@ pub(super) fn trace(
     });
     match followed.and_then(|execution| execution.trace(&system.code.given, name)) {
         Ok(trace) => Ok(trace),
-        Err(Lost::Stopped) => Err(budget.clone().look().err().unwrap_or(Stop::defect("nothing stops it"))),
+        Err(Lost::Stopped) => Err(budget.clone().look().err().unwrap_or_else(|| Stop::defect("nothing stops it"))),
         Err(lost) => Err(Stop::NotConfirmed(format!("the program's interpreter cannot follow a trace: {lost}"))),
     }
 }
