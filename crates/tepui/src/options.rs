@@ -226,6 +226,7 @@ impl Options {
             Some(limit) if limit.is_empty() => {
                 "a limit on the bound has an amount for each resource, or one for all of them"
             }
+            _ if self.schedulers.0.is_empty() => "there must be a scheduler whose delays count",
             _ if self.minimal.is_some() && *self.engine != AUTO => {
                 "the smallest amount of a resource is told by `auto` only"
             }

@@ -26,7 +26,6 @@ use tepui_model::program::{DEADLOCK, Program};
 use super::variables::Kept;
 pub use goal::{Frame, Situation};
 use goal::{Goal, is_at_start};
-use steer::Forgetting;
 
 /// After how many states it is asked whether to stop.
 const LOOK_EVERY: usize = 256;
@@ -114,7 +113,7 @@ pub(super) struct Beginning {
 /// Follows an engine on the interpreter.
 pub(super) struct Follower<'r, 'p> {
     runner: &'r Runner<'p>,
-    forgetting: Forgetting<'r>,
+    kept: &'r Kept,
     creates: bool,
     /// All states that were reached.
     nodes: Vec<Node>,
@@ -146,13 +145,11 @@ impl<'r, 'p> Follower<'r, 'p> {
             true => (0..count).map(|thread| (thread == 0).then_some(0)).collect(),
             false => (0..count).map(|thread| Some(thread + first)).collect(),
         };
-        let forgetting = Forgetting { kept };
-        let initial = runner.initial_keeping(&forgetting);
+        let initial = runner.initial_keeping(kept);
         let nodes: Vec<_> = initial.into_iter().map(|state| Node { state, before: None }).collect();
         let now = (0..nodes.len()).collect();
         let (creates, arrived) = (beginning.creates, vec![false; count]);
-        let mut follower =
-            Self { runner, forgetting, creates, nodes, now, hidden: 0, threads, arrived, last: start, stop };
+        let mut follower = Self { runner, kept, creates, nodes, now, hidden: 0, threads, arrived, last: start, stop };
         if !creates {
             follower.begin(count + first, beginning.main)?;
         }
@@ -183,7 +180,7 @@ impl<'r, 'p> Follower<'r, 'p> {
         if seen.len().is_multiple_of(LOOK_EVERY) && (self.stop)() {
             return Err(Lost::Stopped);
         }
-        let steps = self.runner.steps_keeping(&self.nodes[node].state, thread, &self.forgetting);
+        let steps = self.runner.steps_keeping(&self.nodes[node].state, thread, self.kept);
         let mut found = Vec::new();
         for step in steps.into_iter().filter(|step| step.failed.is_none()) {
             if seen.insert(step.after.clone()) {
@@ -317,6 +314,6 @@ impl<'r, 'p> Follower<'r, 'p> {
         }
         steps.reverse();
         let way = Way { first: self.nodes[node].state.clone(), steps, hidden, full };
-        steer::execution(runner, &self.forgetting, property, &way, self.stop)
+        steer::execution(runner, self.kept, property, &way, self.stop)
     }
 }

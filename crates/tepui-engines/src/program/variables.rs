@@ -12,6 +12,7 @@
 //! values of others are forgotten, too: nobody else can see local variables, and the thread does not look any more.
 
 use tepui_model::program::flow::Flow;
+use tepui_model::program::step::{Few, Frame, Keep, Stage, Value};
 use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot, Variable};
 
 /// Which values are kept; those of other variables are forgotten.
@@ -26,6 +27,28 @@ pub struct Kept {
     /// For each procedure, whether its results matter.
     pub results: Vec<Vec<bool>>,
     constants: Constants,
+}
+
+impl Keep for Kept {
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
+        let kept = match slot {
+            Slot::Shared(number) => self.shared.contains(number),
+            Slot::Local(number) => self.at[procedure][position].contains(number),
+        };
+        if kept { values.iter().copied().map(Value::Known).collect() } else { Few::from_elem(Value::Forgotten, 1) }
+    }
+
+    fn forget(&self, frame: &mut Frame) {
+        let kept = match frame.stage {
+            Stage::Storing => &self.during[frame.procedure][frame.position],
+            _ => &self.at[frame.procedure][frame.position],
+        };
+        for (number, value) in frame.locals.iter_mut().enumerate() {
+            if !kept.contains(number) {
+                *value = Value::Forgotten;
+            }
+        }
+    }
 }
 
 /// A set of variables, by their numbers.

@@ -265,7 +265,7 @@ impl Writer<'_> {
             self.line(&format!("{label}:"));
         }
         if self.is_for_violations() {
-            self.reached(number, position);
+            self.reached(number, position)?;
             self.doubts(number, position)?;
         }
         let from = format!("  // line {}", statement.line);
@@ -359,14 +359,14 @@ impl Writer<'_> {
     }
 
     /// A label that must not be reached.
-    fn reached(&mut self, number: usize, position: usize) {
+    fn reached(&mut self, number: usize, position: usize) -> Written {
         let goal = Goal::Reached(number, position);
         if self.property(goal).is_some() {
             self.line("if (1) {");
-            // Only what has no simple results could go wrong, and that is said elsewhere.
-            let _ = self.violation(number, goal);
+            self.violation(number, goal)?;
             self.line("}");
         }
+        Ok(())
     }
 
     /// What may be out of range, or outside of its array, is a violation like any other.

@@ -1,40 +1,13 @@
 //! From a way with open values to an execution.
 
 use tepui_model::program::run::{State, Step};
-use tepui_model::program::step::{Few, Frame, Keep, Runner, Stage, Value};
+use tepui_model::program::step::{Few, Frame, Keep, Runner, Value};
 use tepui_model::program::{DEADLOCK, Slot};
 
 use super::goal::agree;
 use super::{Execution, Lost, Way};
 use crate::program::table::THREAD_LIMIT;
 use crate::program::variables::Kept;
-
-/// What the model forgets is left open.
-pub(super) struct Forgetting<'l> {
-    pub(super) kept: &'l Kept,
-}
-
-impl Keep for Forgetting<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
-        let kept = match slot {
-            Slot::Shared(number) => self.kept.shared.contains(number),
-            Slot::Local(number) => self.kept.at[procedure][position].contains(number),
-        };
-        if kept { values.iter().copied().map(Value::Known).collect() } else { Few::from_elem(Value::Forgotten, 1) }
-    }
-
-    fn forget(&self, frame: &mut Frame) {
-        let kept = match frame.stage {
-            Stage::Storing => &self.kept.during[frame.procedure][frame.position],
-            _ => &self.kept.at[frame.procedure][frame.position],
-        };
-        for (number, value) in frame.locals.iter_mut().enumerate() {
-            if !kept.contains(number) {
-                *value = Value::Forgotten;
-            }
-        }
-    }
-}
 
 /// Values are chosen as a state wants them, or the first that there is.
 struct Steer<'s> {
@@ -71,13 +44,13 @@ const MOST_TRIED: usize = 1 << 17;
 /// yet, although the model need not, the values are tried one after the other.
 pub(super) fn execution(
     runner: &Runner<'_>,
-    forgetting: &Forgetting<'_>,
+    kept: &Kept,
     property: &str,
     way: &Way,
     stop: &dyn Fn() -> bool,
 ) -> Result<Execution, Lost> {
     let mut initial = runner.initial_keeping(&Steer { goal: &way.first });
-    let known = values_at_start(runner, forgetting, way);
+    let known = values_at_start(runner, kept, way);
     for state in &mut initial {
         known.iter().for_each(|&(number, value)| state.shared[number] = value);
     }
@@ -154,7 +127,7 @@ fn told(runner: &Runner<'_>, way: &Way, mut start: State, taken: Vec<Step>, end:
 }
 
 /// The values of shared variables that a way chooses when it first reads them.
-fn values_at_start(runner: &Runner<'_>, forgetting: &Forgetting<'_>, way: &Way) -> Vec<(usize, Value)> {
+fn values_at_start(runner: &Runner<'_>, kept: &Kept, way: &Way) -> Vec<(usize, Value)> {
     let unset = (0..way.first.shared.len()).filter(|&number| way.first.shared[number] == Value::Unset);
     let value = |number: usize| {
         let end = way.steps.iter().position(|(_, state)| state.shared[number] != Value::Unset)?;
@@ -163,7 +136,7 @@ fn values_at_start(runner: &Runner<'_>, forgetting: &Forgetting<'_>, way: &Way) 
         let leads = |value: &u32| {
             let mut before = before.clone();
             before.shared[number] = Value::Known(*value);
-            runner.steps_keeping(&before, *thread, forgetting).iter().any(|step| step.after == *goal)
+            runner.steps_keeping(&before, *thread, kept).iter().any(|step| step.after == *goal)
         };
         let values = runner.program().values(runner.program().shared[number].kind);
         let fitting: Vec<_> = (0..values).filter(leads).collect();

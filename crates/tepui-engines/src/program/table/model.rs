@@ -14,9 +14,8 @@ impl Exploration<'_> {
     /// The model of what was found.
     pub(super) fn compiled(mut self) -> Result<Compiled, Uncompiled> {
         let thread_names = self.steps.code.thread_names();
-        let mut symbols: Vec<_> = (self.kinds.iter())
-            .map(|kind| names(kind.points.list.iter().map(|point| self.point_name(point))))
-            .collect();
+        let mut symbols: Vec<_> =
+            (self.kinds.iter()).map(|kind| names(kind.points.iter().map(|point| self.point_name(point)))).collect();
         self.tell_kinds_apart(&mut symbols);
         let threads = self.threads.iter().zip(thread_names).map(|(&kind, name)| Thread {
             name,
@@ -24,7 +23,7 @@ impl Exploration<'_> {
             rules: self.kinds[kind].rules.clone(),
         });
         let threads = threads.collect();
-        let shared = Names::List(names(self.globals.list.iter().map(|global| self.global_name(global))));
+        let shared = Names::List(names(self.globals.iter().map(|global| self.global_name(global))));
         let stack = |&kind: &usize| match self.kinds[kind].first {
             0 => Vec::new(),
             first => vec![Symbol(first)],
@@ -61,9 +60,9 @@ impl Exploration<'_> {
     fn legend(self) -> Legend {
         let code = &self.steps.code;
         Legend {
-            globals: self.globals.list,
+            globals: self.globals.into_items(),
             tables: self.steps.tables.borrow().clone(),
-            points: self.kinds.into_iter().map(|kind| kind.points.list).collect(),
+            points: self.kinds.into_iter().map(|kind| kind.points.into_items()).collect(),
             shared: code.shared.fields.clone(),
             locals: code.procedures.iter().map(|procedure| procedure.layout.fields.clone()).collect(),
             kept: code.kept.clone(),
@@ -89,7 +88,7 @@ impl Exploration<'_> {
                         && stages.contains(&head.stage())
                         && stands(&program.procedures[procedure], head.position(), position)
                 };
-                for (symbol, _) in (1..).zip(&self.kinds[kind].points.list).filter(|(_, point)| stands(point)) {
+                for (symbol, _) in (1..).zip(self.kinds[kind].points.iter()).filter(|(_, point)| stands(point)) {
                     let mut tops = vec![None; count];
                     tops[thread] = Some(Symbol(symbol));
                     found.push(Pattern { shared: None, tops });
@@ -98,7 +97,7 @@ impl Exploration<'_> {
             found
         };
         let with_mode = |mode: Mode| -> Vec<_> {
-            let globals = (0..).zip(&self.globals.list).filter(move |(_, global)| global.mode == mode);
+            let globals = (0..).zip(self.globals.iter()).filter(move |(_, global)| global.mode == mode);
             globals.map(|(global, _)| Pattern { shared: Some(Shared(global)), tops: vec![None; count] }).collect()
         };
         let never = |goal: &Goal| match *goal {

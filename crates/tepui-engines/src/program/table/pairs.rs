@@ -6,6 +6,7 @@ use tepui_model::pushdown::{self, Rule, Shared, Symbol};
 
 use super::raw::Steps;
 use super::{Compiled, Doing, Effect, Global, Mode, Point, Setup, Uncompiled};
+use crate::interner::Interner;
 use crate::program::Patience;
 use crate::program::layout::Stage;
 
@@ -21,7 +22,7 @@ pub const LOOK_EVERY: usize = 4_096;
 /// Which pairs of shared states and points may occur, and the rules for them.
 pub(super) struct Exploration<'s> {
     pub(super) steps: &'s Steps,
-    pub(super) globals: Numbered<Global>,
+    pub(super) globals: Interner<Global>,
     pub(super) kinds: Vec<Threads>,
     /// The kind of each thread.
     pub(super) threads: Vec<usize>,
@@ -41,7 +42,7 @@ pub(super) struct Exploration<'s> {
 /// thread without frames.
 #[derive(Default)]
 pub(super) struct Threads {
-    pub(super) points: Numbered<Point>,
+    pub(super) points: Interner<Point>,
     /// The point at the start.
     pub(super) first: u32,
     pub(super) rules: Vec<Rule>,
@@ -72,29 +73,6 @@ impl Linked {
     }
 }
 
-/// Things with numbers, in the order in which they were found.
-pub(super) struct Numbered<T> {
-    numbers: FxHashMap<T, u32>,
-    pub(super) list: Vec<T>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { numbers: FxHashMap::default(), list: Vec::new() }
-    }
-}
-
-impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
-    fn number(&mut self, item: T) -> u32 {
-        let next = self.list.len() as u32;
-        let number = *self.numbers.entry(item).or_insert(next);
-        if number == next {
-            self.list.push(item);
-        }
-        number
-    }
-}
-
 impl<'s> Exploration<'s> {
     pub(super) fn new(steps: &'s Steps) -> Result<Self, Uncompiled> {
         let program = &steps.code.program;
@@ -103,7 +81,7 @@ impl<'s> Exploration<'s> {
         let setup = steps.code.setup.as_ref();
         let mut exploration = Self {
             steps,
-            globals: Numbered::default(),
+            globals: Interner::default(),
             kinds: Vec::new(),
             threads: Vec::new(),
             creates: setup.is_none(),
@@ -121,7 +99,7 @@ impl<'s> Exploration<'s> {
     fn begin(&mut self, setup: Option<&Setup>) -> Result<(), Uncompiled> {
         let code = &self.steps.code;
         let shared = self.steps.start();
-        self.globals.number(Global { shared, mode: Mode::Open, live: u32::from(self.creates), asleep: 0 });
+        self.globals.intern(Global { shared, mode: Mode::Open, live: u32::from(self.creates), asleep: 0 });
         let wanted = code.threads();
         if wanted.len() > MOST_THREADS {
             return Err(Uncompiled::Unsupported(format!("the program has more than {MOST_THREADS} threads")));
@@ -133,7 +111,7 @@ impl<'s> Exploration<'s> {
             if kind == next {
                 let first = self.steps.first(procedure, position, &arguments);
                 let mut threads = Threads::default();
-                threads.first = 1 + threads.points.number(first);
+                threads.first = 1 + threads.points.intern(first);
                 self.kinds.push(threads);
             }
             self.kinds[kind].count += 1;
@@ -210,7 +188,7 @@ impl<'s> Exploration<'s> {
 
     /// Takes all steps of a pair; returns how many.
     fn expand(&mut self, kind: usize, global: u32, point: u32) -> usize {
-        let (from, places) = (self.globals.list[global as usize], self.threads.len());
+        let (from, places) = (self.globals[global], self.threads.len());
         // With the threads apart from each other, pairs come up that cannot be: a thread where none is left, a free place
         // where all are taken.
         if self.creates && ((point == 0 && from.live as usize >= places) || (point > 0 && from.live == 0)) {
@@ -219,16 +197,16 @@ impl<'s> Exploration<'s> {
         let change = (from.shared, from.mode);
         if point == 0 {
             for ((shared, mode), first) in self.steps.awaken(change) {
-                let to = self.globals.number(Global { shared, mode, live: from.live + 1, ..from });
+                let to = self.globals.intern(Global { shared, mode, live: from.live + 1, ..from });
                 self.push_on_empty(kind, global, to, first, self.steps.line(first));
             }
             if let Mode::Probing(count) = from.mode {
-                let to = self.globals.number(Global { mode: self.probed(count + 1), ..from });
+                let to = self.globals.intern(Global { mode: self.probed(count + 1), ..from });
                 self.push_on_empty(kind, global, to, PROBED, 0);
             }
             return 1;
         }
-        let frame = self.kinds[kind].points.list[point as usize - 1];
+        let frame = self.kinds[kind].points[point - 1];
         let line = self.steps.line(frame);
         let head = self.steps.head(frame);
         let steps = self.steps.steps(change, frame);
@@ -243,16 +221,16 @@ impl<'s> Exploration<'s> {
             };
             let ends = self.creates && head.is_root() && matches!(effect, Effect::Leave);
             let Some(asleep) = self.asleep(from, frame, &effect) else { continue };
-            let to = self.globals.number(Global { shared, mode, live: from.live - u32::from(ends), asleep });
+            let to = self.globals.intern(Global { shared, mode, live: from.live - u32::from(ends), asleep });
             match effect {
                 Effect::Become(next) => {
-                    let next = 1 + self.kinds[kind].points.number(next);
+                    let next = 1 + self.kinds[kind].points.intern(next);
                     self.rule(kind, (global, point), to, pushdown::Action::Overwrite(Symbol(next)), line);
                     self.add(kind, to, next);
                 }
                 Effect::Call { callee, caller } => {
                     let (top, below) =
-                        (1 + self.kinds[kind].points.number(callee), 1 + self.kinds[kind].points.number(caller));
+                        (1 + self.kinds[kind].points.intern(callee), 1 + self.kinds[kind].points.intern(caller));
                     let action = pushdown::Action::Push { top: Symbol(top), below: Symbol(below) };
                     self.rule(kind, (global, point), to, action, line);
                     self.add(kind, to, top);
@@ -285,7 +263,7 @@ impl<'s> Exploration<'s> {
     }
 
     fn push_on_empty(&mut self, kind: usize, global: u32, to: u32, first: Point, line: u32) {
-        let top = 1 + self.kinds[kind].points.number(first);
+        let top = 1 + self.kinds[kind].points.intern(first);
         let action = pushdown::Action::Push { top: Symbol(top), below: Symbol::BOTTOM };
         self.rule(kind, (global, 0), to, action, line);
         self.add(kind, to, top);
@@ -310,7 +288,7 @@ impl<'s> Exploration<'s> {
         if !self.steps.code.options.deadlock || frame.doing != Doing::Plain {
             return;
         }
-        let from = self.globals.list[global as usize];
+        let from = self.globals[global];
         let (stage, held) = (self.steps.head(frame).stage(), self.steps.is_held(from.shared));
         let count = match from.mode {
             Mode::Refusing { callee, count } if matches!(stage, Stage::Storing | Stage::Waiting) => {
@@ -334,18 +312,18 @@ impl<'s> Exploration<'s> {
                 self.say_blocked(kind, (global, point), shared, count, held);
                 continue;
             };
-            let to = self.globals.number(Global { shared, mode: Mode::Refusing { callee, count }, ..from });
+            let to = self.globals.intern(Global { shared, mode: Mode::Refusing { callee, count }, ..from });
             self.rule(kind, (global, point), to, pushdown::Action::Pop, self.steps.line(frame));
             self.returned(kind, head.procedure() as u32, to);
         }
     }
 
     fn say_blocked(&mut self, kind: usize, (global, point): (u32, u32), shared: u32, count: u32, held: bool) {
-        let from = self.globals.list[global as usize];
+        let from = self.globals[global];
         let mode = if held { Mode::Stuck } else { self.probed(count + 1) };
-        let to = self.globals.number(Global { shared, mode, ..from });
-        let frame = self.kinds[kind].points.list[point as usize - 1];
-        let next = 1 + self.kinds[kind].points.number(PROBED);
+        let to = self.globals.intern(Global { shared, mode, ..from });
+        let frame = self.kinds[kind].points[point - 1];
+        let next = 1 + self.kinds[kind].points.intern(PROBED);
         let action = pushdown::Action::Overwrite(Symbol(next));
         self.rule(kind, (global, point), to, action, self.steps.line(frame));
         self.add(kind, to, next);

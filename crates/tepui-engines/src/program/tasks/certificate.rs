@@ -56,7 +56,7 @@ pub(super) fn certificate<L: Ledger>(
     Certificate {
         program: program.digest(),
         properties,
-        kept: kept(&machine.keep.kept),
+        kept: kept(&machine.kept),
         shared,
         frames,
         lemmas: Vec::new(),

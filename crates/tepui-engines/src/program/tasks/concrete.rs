@@ -209,7 +209,7 @@ impl Follower<'_, '_> {
     /// Whether a step shows what is known of it.
     fn shows(&self, taken: &Taken, before: &State, task: usize, seen: &Seen) -> bool {
         let posted = &taken.after.threads[before.threads.len()..];
-        agree(&taken.after.shared, self.machine.shared.get(seen.shared))
+        agree(&taken.after.shared, &self.machine.shared[seen.shared])
             && self.is(&taken.after.threads[task], seen.stack)
             && posted.len() == seen.posted.len()
             && posted.iter().zip(&seen.posted).all(|(task, &stack)| self.is(task, stack))
@@ -217,13 +217,13 @@ impl Follower<'_, '_> {
 
     /// Whether a task has a stack, as far as it is known.
     fn is(&self, task: &[Frame], stack: u32) -> bool {
-        let known = self.machine.stacks.get(stack);
+        let known = &self.machine.stacks[stack];
         task.len() == known.len() && task.iter().zip(known.iter()).all(|(frame, known)| self.fits(frame, known))
     }
 
     fn fits(&self, frame: &Frame, known: &Frame) -> bool {
         let mut own = frame.clone();
-        self.machine.keep.forget(&mut own);
+        self.machine.kept.forget(&mut own);
         let bare = |frame: &Frame| Frame { locals: Vec::new(), ..frame.clone() };
         bare(&own) == bare(known) && agree(&own.locals, &known.locals)
     }

@@ -203,7 +203,7 @@ impl Dispatch {
 
     /// Whether a pending task cannot go on, and whether it can for certain, whatever values are still open.
     fn is_blocked(machine: &mut Machine, runner: &Runner<'_>, (shared, stack): Point) -> (bool, bool) {
-        let frames = Arc::clone(machine.stacks.get(stack));
+        let frames = Arc::clone(&machine.stacks[stack]);
         let Some((top, below)) = frames.split_last() else { return (true, false) };
         let enforces = machine.program.procedures[top.procedure].enforced.is_some();
         let action = runner.action(top.procedure, top.position).filter(|_| top.stage == Stage::Yielded);
@@ -212,7 +212,7 @@ impl Dispatch {
             return (false, true);
         }
         let blocked = machine.moves(runner, (shared, stack)).is_empty();
-        if blocked || runner.enforces_unknown(machine.shared.get(shared), top) {
+        if blocked || runner.enforces_unknown(&machine.shared[shared], top) {
             return (blocked, false);
         }
         if !waits {

@@ -17,50 +17,17 @@ pub mod dispatch;
 mod posts;
 mod runs;
 
-use std::hash::Hash;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use tepui_core::{Budget, Stop};
 use tepui_model::program::flow::Flow;
-use tepui_model::program::step::{Effect, Few, Frame, Keep, Results, Runner, Stage, Value};
-use tepui_model::program::{Goal, Program, Property, Slot};
+use tepui_model::program::step::{Effect, Frame, Results, Runner, Value};
+use tepui_model::program::{Goal, Program, Property};
 
 use super::variables::Kept;
-
-/// Things with numbers, each once.
-#[derive(Debug)]
-pub(super) struct Numbered<T> {
-    numbers: FxHashMap<Arc<T>, u32>,
-    all: Vec<Arc<T>>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { numbers: FxHashMap::default(), all: Vec::new() }
-    }
-}
-
-impl<T: Eq + Hash> Numbered<T> {
-    fn number(&mut self, thing: T) -> u32 {
-        if let Some(known) = self.numbers.get(&thing) {
-            return *known;
-        }
-        let (thing, number) = (Arc::new(thing), self.all.len() as u32);
-        self.numbers.insert(Arc::clone(&thing), number);
-        self.all.push(thing);
-        number
-    }
-
-    fn get(&self, number: u32) -> &Arc<T> {
-        &self.all[number as usize]
-    }
-
-    fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
-        self.all.iter().map(|thing| &**thing)
-    }
-}
+use crate::interner::Interner;
 
 /// What a task does at a point, or what happens then.
 #[derive(Clone, Debug)]
@@ -87,10 +54,10 @@ pub(super) const ENDED: u32 = 0;
 /// A program with what is known of its tasks' steps. The interpreter is asked once about each.
 pub(super) struct Machine {
     pub(super) program: Arc<Program>,
-    pub(super) keep: Keeping,
-    pub(super) shared: Numbered<Vec<Value>>,
-    pub(super) stacks: Numbered<Vec<Frame>>,
-    results: Numbered<Results>,
+    pub(super) kept: Kept,
+    pub(super) shared: Interner<Arc<[Value]>>,
+    pub(super) stacks: Interner<Arc<[Frame]>>,
+    results: Interner<Results>,
     moves: FxHashMap<Point, Arc<[Move]>>,
     resumed: FxHashMap<(u32, u32, u32), Resumed>,
     /// Statements that must not be reached.
@@ -106,13 +73,14 @@ impl Machine {
         let goals = properties.iter().flat_map(|property| &property.never);
         let label = |goal: &Goal| if let Goal::Reached(procedure, at) = *goal { Some((procedure, at)) } else { None };
         let labels = goals.filter_map(label).collect();
-        let keep = Keeping::new(&program);
+        let flows: Vec<_> = program.procedures.iter().map(Flow::of).collect();
+        let kept = Kept::what_matters(&program, &flows, false);
         let mut machine = Self {
             program,
-            keep,
-            shared: Numbered::default(),
-            stacks: Numbered::default(),
-            results: Numbered::default(),
+            kept,
+            shared: Interner::default(),
+            stacks: Interner::default(),
+            results: Interner::default(),
             moves: FxHashMap::default(),
             resumed: FxHashMap::default(),
             labels,
@@ -125,14 +93,14 @@ impl Machine {
 
     /// Where `main` begins.
     pub(super) fn start(&mut self, runner: &Runner<'_>) -> Vec<Point> {
-        let (shared, frames) = runner.start(&self.keep);
-        let shared = self.shared.number(shared);
+        let (shared, frames) = runner.start(&self.kept);
+        let shared = self.shared.intern(shared.into());
         frames.into_iter().map(|frame| (shared, self.stack(vec![frame]))).collect()
     }
 
     pub(super) fn stack(&mut self, frames: Vec<Frame>) -> u32 {
         let is_pending = frames.last().is_some_and(|top| top.stage.is_pending());
-        let number = self.stacks.number(frames);
+        let number = self.stacks.intern(frames.into());
         if number as usize == self.pending.len() {
             self.pending.push(is_pending);
         }
@@ -145,7 +113,7 @@ impl Machine {
 
     /// The stack of some frames above others.
     pub(super) fn above(&mut self, below: u32, frames: u32) -> u32 {
-        let whole = [&self.stacks.get(below)[..], &self.stacks.get(frames)[..]].concat();
+        let whole = [&self.stacks[below][..], &self.stacks[frames][..]].concat();
         self.stack(whole)
     }
 
@@ -154,11 +122,11 @@ impl Machine {
         if let Some(known) = self.moves.get(&(shared, stack)) {
             return Arc::clone(known);
         }
-        let (values, frames) = (Arc::clone(self.shared.get(shared)), Arc::clone(self.stacks.get(stack)));
+        let (values, frames) = (Arc::clone(&self.shared[shared]), Arc::clone(&self.stacks[stack]));
         let mut found = Vec::new();
         if let Some((top, below)) = frames.split_last() {
             self.labelled(runner, top, &mut found);
-            for (values, effect) in runner.steps(&values, top, &self.keep) {
+            for (values, effect) in runner.steps(&values, top, &self.kept) {
                 self.steps += 1;
                 self.effect(runner, below, top, values, effect, &mut found);
             }
@@ -191,20 +159,20 @@ impl Machine {
         let over = |frame: Frame| [below, &[frame]].concat();
         match effect {
             Effect::Become(frame) => {
-                let (shared, stack) = (self.shared.number(values), self.stack(over(frame)));
+                let (shared, stack) = (self.shared.intern(values.into()), self.stack(over(frame)));
                 found.push(Move::To { shared, stack, posted: SmallVec::new() });
             }
             Effect::Start { next, started } => {
-                let (shared, stack) = (self.shared.number(values), self.stack(over(next)));
+                let (shared, stack) = (self.shared.intern(values.into()), self.stack(over(next)));
                 let posted = started.into_iter().map(|frame| self.stack(vec![frame])).collect();
                 found.push(Move::To { shared, stack, posted });
             }
             Effect::Call { caller, callee } => {
-                let (shared, callee) = (self.shared.number(values), self.stack(vec![callee]));
+                let (shared, callee) = (self.shared.intern(values.into()), self.stack(vec![callee]));
                 found.push(Move::Call { shared, callee, caller: self.stack(over(caller)) });
             }
             Effect::Return(results) => {
-                let (shared, results) = (self.shared.number(values), self.results.number(results));
+                let (shared, results) = (self.shared.intern(values.into()), self.results.intern(results));
                 match below.is_empty() {
                     true => found.push(Move::Return { shared, results }),
                     false => {
@@ -217,7 +185,11 @@ impl Machine {
                 }
             }
             Effect::End => {
-                found.push(Move::To { shared: self.shared.number(values), stack: ENDED, posted: SmallVec::new() });
+                found.push(Move::To {
+                    shared: self.shared.intern(values.into()),
+                    stack: ENDED,
+                    posted: SmallVec::new(),
+                });
             }
             Effect::Fail(failure) => {
                 let at = (top.procedure, runner.first_of(top.procedure, top.position));
@@ -233,14 +205,16 @@ impl Machine {
         if let Some(known) = self.resumed.get(&(shared, results, waiting)) {
             return Arc::clone(known);
         }
-        let (values, frames) = (Arc::clone(self.shared.get(shared)), Arc::clone(self.stacks.get(waiting)));
-        let returned = Arc::clone(self.results.get(results));
+        let (values, frames) = (Arc::clone(&self.shared[shared]), Arc::clone(&self.stacks[waiting]));
+        let returned = self.results[results].clone();
         let mut found = Vec::new();
         if let Some((top, below)) = frames.split_last() {
-            for stored in runner.resume(&values, top, &returned, &self.keep) {
+            for stored in runner.resume(&values, top, &returned, &self.kept) {
                 self.steps += 1;
                 found.push(match stored {
-                    Ok((values, frame)) => Ok((self.shared.number(values), self.stack([below, &[frame]].concat()))),
+                    Ok((values, frame)) => {
+                        Ok((self.shared.intern(values.into()), self.stack([below, &[frame]].concat())))
+                    }
                     Err(failure) => Err(failure.at((top.procedure, top.position))),
                 });
             }
@@ -256,39 +230,4 @@ pub(super) fn spend(machine: &Machine, before: &mut u64, budget: &mut Budget) ->
     let done = machine.steps - *before;
     *before = machine.steps;
     budget.spend(done)
-}
-
-/// Which values are known: those that matter.
-#[derive(Debug)]
-pub(super) struct Keeping {
-    pub(super) kept: Kept,
-}
-
-impl Keeping {
-    fn new(program: &Program) -> Self {
-        let flows: Vec<_> = program.procedures.iter().map(Flow::of).collect();
-        Self { kept: Kept::what_matters(program, &flows, false) }
-    }
-}
-
-impl Keep for Keeping {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
-        let kept = match slot {
-            Slot::Shared(number) => self.kept.shared.contains(number),
-            Slot::Local(number) => self.kept.at[procedure][position].contains(number),
-        };
-        if kept { values.iter().copied().map(Value::Known).collect() } else { smallvec![Value::Forgotten] }
-    }
-
-    fn forget(&self, frame: &mut Frame) {
-        let kept = match frame.stage {
-            Stage::Storing => &self.kept.during[frame.procedure][frame.position],
-            _ => &self.kept.at[frame.procedure][frame.position],
-        };
-        for (number, value) in frame.locals.iter_mut().enumerate() {
-            if !kept.contains(number) {
-                *value = Value::Forgotten;
-            }
-        }
-    }
 }

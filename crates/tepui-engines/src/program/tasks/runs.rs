@@ -164,7 +164,7 @@ impl<L: Ledger> Runs<L> {
     /// Notes an item.
     fn add(&mut self, machine: &mut Machine, runner: Option<&Runner<'_>>, item: Item<L::Sum>, how: How) {
         if let Form::Stack(stack) = item.form
-            && machine.stacks.get(stack).len() > self.most_frames
+            && machine.stacks[stack].len() > self.most_frames
         {
             self.cut = true;
             return;

@@ -29,7 +29,7 @@ impl BooleanProgram {
         budget: &Budget,
     ) -> About {
         let properties = self.compiling.properties(&self.program);
-        let look = !self.compiling.deadlock && outcome.conclusive();
+        let look = !self.compiling.question.deadlock && outcome.conclusive();
         About {
             threads: if is_crowd(outcome) { "any number of threads".to_owned() } else { threads(code) },
             unreached: self::unreached(&self.program, &self.source, &properties, unreached),
@@ -44,10 +44,12 @@ impl BooleanProgram {
             return Some(false);
         }
         let max_threads = Some(self.compiling.most_threads().min(3));
-        let properties = vec![DEADLOCK.to_owned()];
+        let only = vec![DEADLOCK.to_owned()];
+        let mut question = self.compiling.question.only(only);
+        question.deadlock = true;
         // A warning is a claim, and must hold of the program itself. That there is none claims nothing.
         let without_proofs = true;
-        let compiling = Compiling { deadlock: true, max_threads, properties, without_proofs, ..self.compiling.clone() };
+        let compiling = Compiling { question, max_threads, without_proofs, ..self.compiling.clone() };
         let budget = &budget.with_work(DEADLOCK_WORK);
         // One engine with one worker: for so little work others are not worth starting.
         let options = Options { engine: &closure::FACTS, cores: Cores::new(1), ..Options::default() };

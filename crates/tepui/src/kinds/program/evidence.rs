@@ -3,9 +3,9 @@
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
 use tepui_lang::boolean::print_head;
-use tepui_model::program::Program;
+use tepui_model::program::{Program, Property};
 
-use super::super::{Entry, Replayed, Stopping, of_another_kind};
+use super::super::{Checked, Entry, Replayed, Stopping, of_another_kind};
 
 /// A certificate, if it is one about a program.
 pub(super) fn evidence_of<'c>(
@@ -25,6 +25,17 @@ pub(super) fn trace_of<'t>(entry: &Entry, trace: &'t Trace) -> Result<&'t tepui_
 fn older(entry: &Entry, evidence: &str) -> Rejected {
     let Rejected { place, reason, .. } = of_another_kind(entry, evidence);
     Rejected::new(place, reason + ", or was made by an older version of tepui")
+}
+
+/// Checks a certificate.
+pub(super) fn check(
+    program: &Program,
+    properties: &[Property],
+    certificate: &tepui_cert::program::Certificate,
+    stop: Stopping<'_>,
+) -> Result<Checked, Rejected> {
+    let proof = tepui_check::program::check(program, properties, certificate, stop)?;
+    Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
 }
 
 /// Executes a trace.

@@ -11,6 +11,7 @@ mod delays;
 mod engines;
 mod evidence;
 mod invariant;
+mod question;
 mod show;
 mod tasks;
 mod tell;
@@ -45,7 +46,8 @@ use crate::run::confirmed;
 use crate::{AUTO, Dialect, Error, Input, Options, Problem, Reading};
 use creating::{CREATING, Creating};
 use engines::{Engines, VIEWS};
-use evidence::{evidence_of, replay, trace_of, trace_text};
+use evidence::{check, evidence_of, replay, trace_of, trace_text};
+use question::Question;
 use tasks::Asynchronous;
 
 pub(crate) use tasks::ENTRY as TASKS;
@@ -137,12 +139,8 @@ struct Compiling {
     max_threads: Option<u32>,
     /// Whether the model may be made smaller where no verdict depends on it.
     reduce: bool,
-    /// Whether it is asked for deadlocks.
-    deadlock: bool,
-    /// The properties that are asked for; all, if none is named.
-    properties: Vec<String>,
-    /// Whether the properties are left aside.
-    no_properties: bool,
+    /// What is asked.
+    question: Question,
     /// Whether every step of the program is a step of the model, so that a proof speaks about every line.
     every_step: bool,
     /// The call-return relation that the generator test uses, if not what it derives by itself.
@@ -156,9 +154,7 @@ impl Compiling {
         Self {
             max_threads: reading.max_threads,
             reduce: !reading.no_reduction,
-            deadlock: reading.deadlock,
-            properties: Vec::new(),
-            no_properties: false,
+            question: Question::of(reading.deadlock),
             every_step: false,
             call_return: None,
             without_proofs: false,
@@ -173,8 +169,9 @@ impl Compiling {
     /// The model of a program with places for some threads, where threads are created, unless a limit is reached.
     fn compile(&self, program: &Program, places: u32, patience: &Patience) -> Result<Compiled, Uncompiled> {
         let Compiled { model, legend } = compile(program, self.options(places), patience)?;
-        let wanted =
-            |property: &&pushdown::Property| property.name == THREAD_LIMIT || self.asks_for(program, &property.name);
+        let wanted = |property: &&pushdown::Property| {
+            property.name == THREAD_LIMIT || self.question.asks_for(program, &property.name)
+        };
         let properties = model.properties().iter().filter(wanted).cloned().collect();
         let unsupported = |malformed: pushdown::Malformed| Uncompiled::Unsupported(malformed.to_string());
         Ok(Compiled { model: model.with_properties(properties).map_err(unsupported)?, legend })
@@ -182,15 +179,7 @@ impl Compiling {
 
     /// The properties that are asked for.
     fn properties(&self, program: &Program) -> Vec<Property> {
-        let mut properties = program.properties(self.deadlock);
-        properties.retain(|property| self.asks_for(program, &property.name));
-        properties
-    }
-
-    /// Whether a property is asked for. Deadlocks and labels are asked for by themselves, whatever else is chosen.
-    fn asks_for(&self, program: &Program, name: &String) -> bool {
-        let by_itself = name == DEADLOCK || program.unreachable.iter().any(|target| target.label == *name);
-        !self.no_properties && (by_itself || self.properties.is_empty() || self.properties.contains(name))
+        self.question.properties(program)
     }
 
     /// What the compiler is told.
@@ -198,7 +187,7 @@ impl Compiling {
         table::Options {
             places: places as usize,
             reduce: self.reduce,
-            deadlock: self.deadlock,
+            deadlock: self.question.deadlock,
             keep_dead: self.call_return.is_some_and(CallReturn::keeps_dead),
             keep_steps: self.every_step,
         }
@@ -258,7 +247,7 @@ impl Kind for BooleanProgram {
     }
 
     fn property_names(&self) -> Vec<String> {
-        self.program.properties(self.compiling.deadlock).into_iter().map(|property| property.name).collect()
+        self.program.properties(self.compiling.question.deadlock).into_iter().map(|property| property.name).collect()
     }
 
     fn configure(&mut self, reading: &Reading) {
@@ -267,14 +256,11 @@ impl Kind for BooleanProgram {
     }
 
     fn ask(&mut self, asked: Asked) {
-        match asked {
-            Asked::Only(names) => self.compiling.properties = names,
-            Asked::Views => self.compiling.no_properties = true,
-        }
+        self.compiling.question.ask(asked);
     }
 
     fn asked(&self) -> Vec<String> {
-        self.compiling.properties(&self.program).into_iter().map(|property| property.name).collect()
+        self.compiling.question.names(&self.program)
     }
 
     fn require_fitting(&self, options: &Options) -> Result<(), Error> {
@@ -319,8 +305,7 @@ impl Kind for BooleanProgram {
     ) -> Result<Checked, Rejected> {
         let mut properties = self.compiling.properties(&self.program);
         properties.retain(|property| meant(&property.name));
-        let proof = tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
-        Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
+        check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)
     }
 
     fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
@@ -501,7 +486,7 @@ fn with_more_threads(
     if open.is_empty() || most <= compiling.most_threads() || budget.clone().look().is_err() {
         return Ok((outcome, code));
     }
-    let compiling = Compiling { properties: open, max_threads: Some(most), ..compiling.clone() };
+    let compiling = Compiling { question: compiling.question.only(open), max_threads: Some(most), ..compiling.clone() };
     let (more, code) = raise_threads(program, &compiling, options, budget)?;
     // There is one piece of evidence in the end: what is proved already is not given up for less.
     let proved = outcome.evidence().is_some();
@@ -537,7 +522,7 @@ fn crowd(
 
 /// The names of the properties that are asked for; without any, the question is which views there are.
 fn names(program: &Program, compiling: &Compiling) -> Vec<String> {
-    let mut names: Vec<_> = compiling.properties(program).into_iter().map(|property| property.name).collect();
+    let mut names = compiling.question.names(program);
     names.dedup();
     if names.is_empty() {
         names.push(VIEWS.to_owned());

@@ -11,7 +11,7 @@ use super::{Compiling, creates_threads};
 /// The summary of a program.
 pub(super) fn summary(program: &Program, code: &Code, compiling: &Compiling, digest: &str) -> Summary {
     let shared: Vec<_> = program.declared.iter().map(|declared| declared.name.clone()).collect();
-    let properties: Vec<_> = compiling.properties(program).into_iter().map(|property| property.name).collect();
+    let properties = compiling.question.names(program);
     let creates = creates_threads(program, compiling.reduce);
     let threads = code.thread_names();
     let what = format!(

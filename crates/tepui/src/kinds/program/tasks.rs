@@ -9,9 +9,7 @@ use tepui_check::Rejected;
 use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
 use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
 use tepui_engines::program::tasks::dispatch::Dispatch;
-use tepui_lang::boolean::{
-    DEADLOCK, Purpose, Sequential, print_c, print_program, read_c2s, read_program, sequentialize,
-};
+use tepui_lang::boolean::{Purpose, Sequential, print_c, print_program, read_c2s, read_program, sequentialize};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::step::Runner;
@@ -22,7 +20,8 @@ use super::super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Printed, Read, Replayed, SequentialForm,
     Stopping, Summary, others_that_apply,
 };
-use super::evidence::{evidence_of, replay, trace_of, trace_text};
+use super::evidence::{check, evidence_of, replay, trace_of, trace_text};
+use super::question::Question;
 use super::{about, delays, engines::VIEWS, show, tell};
 use crate::run::run;
 use crate::{AUTO, Error, Input, Options, Reading};
@@ -85,25 +84,17 @@ static FOLLOWING: EngineInfo = EngineInfo {
 pub(super) struct Asynchronous {
     program: Arc<Program>,
     source: Source,
-    deadlock: bool,
-    /// The properties that are asked for; all, if none is named.
-    properties: Vec<String>,
-    /// Whether the properties are left aside.
-    no_properties: bool,
+    question: Question,
 }
 
 impl Asynchronous {
     pub(super) fn new(program: Program, source: Source) -> Self {
-        Self { program: Arc::new(program), source, deadlock: false, properties: Vec::new(), no_properties: false }
+        Self { program: Arc::new(program), source, question: Question::default() }
     }
 
-    /// The properties that are asked for. Deadlocks and labels are asked for by themselves, whatever else is chosen.
+    /// The properties that are asked for.
     fn asked_for(&self) -> Vec<Property> {
-        let mut properties = self.program.properties(self.deadlock);
-        let by_itself = |name: &str| name == DEADLOCK || self.program.unreachable.iter().any(|one| one.label == name);
-        let wanted = |name: &String| by_itself(name) || self.properties.is_empty() || self.properties.contains(name);
-        properties.retain(|property| !self.no_properties && wanted(&property.name));
-        properties
+        self.question.properties(&self.program)
     }
 
     /// The engines that look for an answer. Where the order is prescribed, or deadlocks are asked for, both are needed.
@@ -117,13 +108,14 @@ impl Asynchronous {
             )
         };
         let limit = || options.bound_limit.clone();
-        let counted =
-            self.program.order == Some(Order::Bag) && !self.deadlock && unbounded_height(&self.program).is_none();
+        let counted = self.program.order == Some(Order::Bag)
+            && !self.question.deadlock
+            && unbounded_height(&self.program).is_none();
         match options.engine {
             engine if *engine == COUNTING => vec![counting().within(limit())],
             engine if *engine == DISPATCH => vec![dispatch().within(limit())],
-            _ if counted => vec![counting()],
-            _ => vec![counting(), dispatch().within(limit())],
+            _ if counted => vec![counting().within(limit())],
+            _ => vec![counting().within(limit()), dispatch().within(limit())],
         }
     }
 }
@@ -147,22 +139,19 @@ impl Kind for Asynchronous {
     }
 
     fn property_names(&self) -> Vec<String> {
-        self.program.properties(self.deadlock).into_iter().map(|property| property.name).collect()
+        self.program.properties(self.question.deadlock).into_iter().map(|property| property.name).collect()
     }
 
     fn configure(&mut self, reading: &Reading) {
-        self.deadlock = reading.deadlock;
+        self.question = Question::of(reading.deadlock);
     }
 
     fn ask(&mut self, asked: Asked) {
-        match asked {
-            Asked::Only(names) => self.properties = names,
-            Asked::Views => self.no_properties = true,
-        }
+        self.question.ask(asked);
     }
 
     fn asked(&self) -> Vec<String> {
-        self.asked_for().into_iter().map(|property| property.name).collect()
+        self.question.names(&self.program)
     }
 
     fn verify(&self, options: &Options, budget: &Budget) -> Result<Answer, Error> {
@@ -195,8 +184,7 @@ impl Kind for Asynchronous {
     ) -> Result<Checked, Rejected> {
         let mut properties = self.asked_for();
         properties.retain(|property| meant(&property.name));
-        let proof = tepui_check::program::check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)?;
-        Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
+        check(&self.program, &properties, evidence_of(&ENTRY, certificate)?, stop)
     }
 
     fn replay(&self, trace: &Trace, stop: Stopping<'_>) -> Result<Replayed, Rejected> {
@@ -228,7 +216,7 @@ impl Kind for Asynchronous {
     }
 
     fn summary(&self) -> Result<Summary, Error> {
-        let properties: Vec<_> = self.asked();
+        let properties = self.asked();
         Ok(show::of_tasks(&self.program, &properties, &self.digest().to_string()))
     }
 
