@@ -211,11 +211,14 @@ const OF_THREADS: &[&str] = &[
     "crates/tepui-check/src/program/tables.rs",
 ];
 
+/// A kind of proof, the most lines, and where they are.
+type Trusted = (&'static str, usize, &'static [&'static [&'static str]], &'static [&'static str]);
+
 /// What has to be believed of one kind of proof about one kind of model: the semantics, the form of its certificates, the
 /// checker. Their text does not: what is judged is what was read, and a proof that is misread is judged as the proof that it has
 /// become. Nor do digests, since all that a certificate mentions is held against the model at hand, nor what things are
 /// called, nor what is said to people when a proof is refused, nor what traces are replayed with.
-const TRUSTED: &[(&str, usize, &[&[&str]], &[&str])] = &[
+const TRUSTED: &[Trusted] = &[
     (
         "programs, by views",
         3_550,

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use tepui::{CONTEXTS, COUNTING, Cores, DELAYS, DISPATCH, Options, Reading, SYMBOLIC, Schedulers, scheduler};
+use tepui::{CONTEXTS, COUNTING, Cores, DELAYS, DISPATCH, Dispatcher, Options, Reading, SYMBOLIC, Schedulers};
 use tepui_core::{Budget, Limit, Reason, Status, Verdict};
 use tepui_lang::boolean::{self, DEADLOCK, read_program};
 use tepui_lang::source::Source;
@@ -58,7 +58,7 @@ fn option_sets(seed: u64, tasks: bool) -> [(&'static str, bool, Options); 3] {
     let plain = || Options { bound_limit: Some(vec![12]), cores: Cores::new(1), ..Options::default() };
     let engine = |engine| Options { engine, ..plain() };
     if tasks {
-        let others = ["fifo", "lifo", "priority"].into_iter().filter_map(scheduler).collect();
+        let others = ["fifo", "lifo", "priority"].into_iter().filter_map(Dispatcher::named).collect();
         let other = Options { schedulers: Schedulers(others), ..engine(&DISPATCH) };
         return [("counting", true, engine(&COUNTING)), ("dispatch", true, other), ("auto", true, plain())];
     }

@@ -8,6 +8,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tepui::{AUTO, Facts, Policy};
 
+mod commands;
+
+pub(crate) use commands::{
+    BenchArgs, BoundingName, CheckArgs, ExploreArgs, ReplayArgs, SequentialName, SequentializeArgs, ShowArgs,
+};
+
 // Headings of the help. Every option behind the model names its own: a heading would otherwise hold for all that follow.
 const PROGRAMS: &str = "Boolean programs";
 const SEARCH: &str = "Search";
@@ -57,7 +63,8 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
     /// Explore up to a bound, as a bounded checker does; never a proof
     #[command(after_help = "Examples:
   tepui explore driver.cpds --bound 5                  up to 5 contexts
-  tepui explore driver.cpds --rounds 8 --delays 3      round-robin with delays")]
+  tepui explore driver.cpds --rounds 8 --delays 3      round-robin with delays
+  tepui explore server.bp --bounding delays,contexts   how many executions there are")]
     Explore(ExploreArgs),
     /// Check a certificate with the independent checker
     #[command(after_help = "Example:
@@ -79,7 +86,9 @@ the empty one. In rules the new top comes first: `q a -> p b c` puts b above c."
     /// Turn an asynchronous program into a sequential one that fails exactly if it fails with at most K delays
     #[command(after_help = "Examples:
   tepui sequentialize server.bp --delays 1 --output seq.bp && tepui verify seq.bp
-  tepui sequentialize server.bp --delays 2 --to c --output seq.c && cbmc seq.c --unwind 4")]
+  tepui sequentialize server.bp --delays 2 --to c --output seq.c && cbmc seq.c --unwind 4
+  tepui verify seq.bp --trace seq.trace
+  tepui sequentialize server.bp --delays 1 --back seq.trace --output server.trace && tepui replay server.trace server.bp")]
     Sequentialize(SequentializeArgs),
     /// Run the benchmark tables
     Bench(BenchArgs),
@@ -323,7 +332,9 @@ pub(crate) struct RunArgs {
     /// The seed of random executions (walk) [default: 0]
     #[arg(long, value_name = "S", help_heading = MACHINES)]
     pub(crate) seed: Option<u64>,
-    /// The schedulers of tasks whose delays count: rr, rr-reverse, dfs, fifo, lifo, priority, priority:SEED
+    /// The schedulers of tasks whose delays count: rr, rr-reverse, dfs, fifo, lifo, priority, priority:SEED; or bag
+    /// (any task may be next, and nothing is delayed), or bounded-bag:MOST (the same, where no more than MOST of a kind are
+    /// pending, and others are dropped)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = scheduler_name, help_heading = TASKS)]
     pub(crate) scheduler: Vec<String>,
     /// Draw the execution that breaks a property to this file
@@ -411,26 +422,6 @@ pub(crate) struct VerifyArgs {
     pub(crate) certificate: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
-pub(crate) struct ExploreArgs {
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    /// The bound; for delays, of both rounds and delays
-    #[arg(long, value_name = "K", help_heading = LIMITS)]
-    pub(crate) bound: Option<u32>,
-    /// The most rounds (delays)
-    #[arg(long, value_name = "R", conflicts_with = "bound", help_heading = LIMITS)]
-    pub(crate) rounds: Option<u32>,
-    /// The most delays (delays, dispatch)
-    #[arg(long, value_name = "D", conflicts_with = "bound", help_heading = LIMITS)]
-    pub(crate) delays: Option<u32>,
-    /// The most pending tasks (dispatch)
-    #[arg(long, value_name = "B", conflicts_with_all = ["bound", "rounds"], help_heading = LIMITS)]
-    pub(crate) tasks: Option<u32>,
-}
-
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AbstractionName {
     /// At their beginnings
@@ -448,82 +439,6 @@ pub(crate) enum Resource {
     /// Rounds and delays: for a violation the fewest, for a proof the first at which all views are there, raised in turn
     Delays,
 }
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct CheckArgs {
-    /// The certificate, as `tepui verify --certificate` writes it
-    pub(crate) certificate: PathBuf,
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct ReplayArgs {
-    /// The trace, as `tepui verify --trace` writes it
-    pub(crate) trace: PathBuf,
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ShowArgs {
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// The form to print
-    #[arg(long, default_value = "human", value_parser = form_names(), help_heading = OUTPUT)]
-    pub(crate) format: String,
-    /// Write to this file instead; a .pds is accompanied by its .init and .spec
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SequentializeArgs {
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// The most delays, of the scheduler dfs
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=16), help_heading = LIMITS)]
-    pub(crate) delays: u32,
-    /// The language of the sequential program
-    #[arg(long, value_enum, default_value_t = SequentialName::Bp, help_heading = OUTPUT)]
-    pub(crate) to: SequentialName,
-    /// Write to this file instead
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SequentialName {
-    /// A program for tepui
-    Bp,
-    /// C, for CBMC
-    C,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct BenchArgs {
-    /// Directories of models in any form, or models
-    #[arg(required = true)]
-    pub(crate) suite: Vec<PathBuf>,
-    /// The engines to run; may be given several times
-    #[arg(long, default_values = BENCH_ENGINES, value_parser = engine_names())]
-    pub(crate) engine: Vec<String>,
-    /// Write everything that was measured as JSON to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// What each run may take
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
-    pub(crate) timeout: Duration,
-    /// Runs of each row, of which the fastest counts; one that takes more than 5 s is not repeated
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) runs: u16,
-}
-
-const BENCH_ENGINES: [&str; 4] = ["closure", "delays", "contexts-explicit", "contexts-symbolic"];
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
@@ -558,9 +473,10 @@ fn int_range(text: &str) -> Result<(i32, i32), String> {
 
 /// A scheduler of tasks.
 fn scheduler_name(text: &str) -> Result<String, String> {
-    match tepui::scheduler(text) {
+    let known = "rr, rr-reverse, dfs, fifo, lifo, priority, priority:SEED, bag and bounded-bag:MOST";
+    match tepui::Dispatcher::named(text) {
         Some(_) => Ok(text.to_owned()),
-        None => Err("schedulers are rr, rr-reverse, dfs, fifo, lifo, priority and priority:SEED".to_owned()),
+        None => Err(format!("schedulers are {known}")),
     }
 }
 

@@ -178,7 +178,7 @@ fn rejected(reason: &str) -> Result<Judgement> {
 }
 
 /// The text of a file, unpacked if need be. The inner error is about the content.
-fn read_text(path: &Path) -> Result<Result<String, String>> {
+pub(crate) fn read_text(path: &Path) -> Result<Result<String, String>> {
     let bytes = super::verify::read_bytes(path)?;
     let mut unpacked = Vec::new();
     let bytes = if bytes.starts_with(&GZIP_MAGIC) {

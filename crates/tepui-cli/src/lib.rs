@@ -5,6 +5,7 @@
 
 mod args;
 pub mod bench;
+mod bounding;
 mod evidence;
 mod gather;
 mod input;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use comfy_table::Table;
 use serde_json::{Map, Value};
-use tepui::{Field, Printed, SequentialForm, Summary};
+use tepui::{Budget, Field, Printed, SequentialForm, Summary, Trace};
 use tepui_report::json::to_json;
 use tepui_report::{visible, visible_lines};
 
 use super::args::{SequentialName, SequentializeArgs, ShowArgs};
+use super::evidence::read_text;
 use super::input::{Loaded, load, load_all};
 use super::{Exit, complain, output, print, shown as file_name};
 
@@ -30,16 +31,33 @@ pub(crate) fn sequentialize(args: &SequentializeArgs) -> Result<Exit> {
         SequentialName::Bp => SequentialForm::Tepui,
         SequentialName::C => SequentialForm::C,
     };
-    let printed = loaded.problem.sequential(args.delays, form)?;
+    let text = match &args.back {
+        Some(trace) => schedule(&loaded, args.delays, trace)?,
+        None => loaded.problem.sequential(args.delays, form)?.text,
+    };
     match &args.output {
         Some(path) => {
             output::prepare(&loaded.inputs, std::slice::from_ref(path))?;
-            output::write(path, printed.text.as_bytes())?;
+            output::write(path, text.as_bytes())?;
         }
-        None => print(&printed.text)?,
+        None => print(&text)?,
     }
     loaded.warnings.iter().chain(&loaded.notes).for_each(|diagnostic| complain(diagnostic));
     Ok(Exit::Good)
+}
+
+/// The trace of an asynchronous program that one of its sequential program stands for.
+fn schedule(loaded: &Loaded, delays: u32, file: &Path) -> Result<String> {
+    let traces = match read_text(file)?.map(|text| Trace::from_text(&text)) {
+        Ok(Ok(traces)) => traces,
+        Ok(Err(unreadable)) => bail!("{}: {unreadable}", file_name(file)),
+        Err(reason) => bail!("{}: {reason}", file_name(file)),
+    };
+    let found = traces.iter().map(|trace| {
+        let found = loaded.problem.schedule(delays, trace, &Budget::unlimited())?;
+        Ok(loaded.problem.trace_text(&found))
+    });
+    found.collect()
 }
 
 /// Shows what there is to say about a model, or about each of its tests.

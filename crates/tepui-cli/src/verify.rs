@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use tepui::{
-    AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Facts, Limit, Minimal, Options, Outcome,
-    PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Schedulers, Status, Story, Verdict, WALK,
-    Walking,
+    AUTO, Abstraction, Answer, Budget, CallReturn, Cores, DELAYS, Detail, Dispatcher, Facts, Limit, Minimal, Options,
+    Outcome, PartialOrder, Problem, QueueOrder, QueuePrecision, Reason, Refinement, Schedulers, Status, Story, Verdict,
+    WALK, Walking,
 };
 use tepui_report::{Report, count};
 
@@ -16,7 +16,7 @@ use super::args::{
 };
 use super::input::{Loaded, again, load_all};
 use super::limits::{Limits, Watch, while_watched};
-use super::{Exit, evidence, output, print, shown};
+use super::{Exit, bounding, evidence, output, print, shown};
 
 /// Runs `tepui verify`.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
@@ -65,6 +65,9 @@ fn call_return(name: CallReturnName) -> CallReturn {
 
 /// Runs `tepui explore`.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
+    if !args.bounding.is_empty() {
+        return bounding::compare(args);
+    }
     let clock = Clock::start(&args.run);
     let all = match clock.load(&args.model, None)? {
         Ok(all) => all,
@@ -120,7 +123,7 @@ fn base_options(args: &RunArgs, engine: &'static Facts) -> Options {
         },
         schedulers: match args.scheduler.as_slice() {
             [] => defaults.schedulers,
-            names => Schedulers(names.iter().filter_map(|name| tepui::scheduler(name)).collect()),
+            names => Schedulers(names.iter().filter_map(|name| Dispatcher::named(name)).collect()),
         },
         ..defaults
     }
@@ -185,17 +188,22 @@ fn require_fitting(
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The limits of a run. They hold from the first byte that is read.
-struct Clock {
+pub(crate) struct Clock {
     start: Instant,
-    budget: Budget,
+    pub(crate) budget: Budget,
     watch: Watch,
 }
 
 impl Clock {
-    fn start(args: &RunArgs) -> Self {
+    pub(crate) fn start(args: &RunArgs) -> Self {
         let budget = args.work.map_or_else(Budget::unlimited, |work| Budget::unlimited().with_work(work));
         let watch = Watch::start(&budget, Limits::of(&args.limits, args.format == Format::Human));
         Self { start: Instant::now(), budget, watch }
+    }
+
+    /// Nothing is watched any more.
+    pub(crate) fn finish(self) {
+        drop(self.watch);
     }
 
     /// A clock for one of several tests: it may take an equal share of the time that is left.
@@ -209,7 +217,7 @@ impl Clock {
     }
 
     /// Reads a model, unless a limit is reached before.
-    fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Vec<Loaded>, Limit>> {
+    pub(crate) fn load(&self, model: &ModelArgs, matching: Option<&Path>) -> Result<Result<Vec<Loaded>, Limit>> {
         let (model, matching) = (model.clone(), matching.map(Path::to_owned));
         match while_watched(&self.budget, GRACE, move |_| load_all(&model, matching.as_deref())) {
             Ok(loaded) => loaded.map(Ok),
@@ -218,7 +226,7 @@ impl Clock {
     }
 
     /// Says that a limit was reached before the model was read.
-    fn unread(self, model: &ModelArgs, args: &RunArgs, limit: Limit) -> Result<Exit> {
+    pub(crate) fn unread(self, model: &ModelArgs, args: &RunArgs, limit: Limit) -> Result<Exit> {
         let (file, again) = (model.name(), again(model, None));
         let outcome = nothing_known(&Reason::Limit(limit));
         let report = Report {

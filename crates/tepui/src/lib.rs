@@ -129,10 +129,10 @@ pub use tepui_model::Digest;
 
 pub use error::{Error, Refusal};
 pub use kinds::{
-    Abstraction, Answer, CLOSURE, CONTEXTS, COUNTING, COVER, COVERABILITY, CallReturn, Checked, DELAYS, DISPATCH,
-    Detail, EXPLICIT, EngineInfo, Field, Language, Order, Parts, Policy, Printed, QUEUES, QueueOrder, QueuePrecision,
-    RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC, Scheduler, SequentialForm, Summary, THREADS,
-    ThreadsAtStart, VIEWS, WALK, Walking, models::*, scheduler,
+    Abstraction, Answer, Bounding, CLOSURE, CONTEXTS, COUNTING, COVER, COVERABILITY, CallReturn, Checked, CountLimits,
+    CountRow, Counted, DELAYS, DISPATCH, Detail, Dispatcher, EXPLICIT, EngineInfo, Field, Language, Order, Parts,
+    Policy, Printed, QUEUES, QueueOrder, QueuePrecision, RENDEZVOUS, ReadParts, Refinement, Replayed, STATES, SYMBOLIC,
+    Scheduler, SequentialForm, Summary, THREADS, ThreadsAtStart, VIEWS, WALK, Walking, models::*, scheduler,
 };
 pub use options::{AUTO, Dialect, Input, Minimal, Options, PartialOrder, Reading, Schedulers, Sending};
 pub use problem::{Problem, check, read, replay, verify};

@@ -1,13 +1,11 @@
 //! How a problem is read and how it is verified.
 
-use std::sync::Arc;
-
 use tepui_core::{Facts, Query};
 use tepui_engines::workers::Cores;
 use tepui_lang::source::Source;
 
 use crate::Error;
-use crate::kinds::{CallReturn, Order, QueuePrecision, Refinement, Scheduler, ThreadsAtStart, Walking, scheduler};
+use crate::kinds::{CallReturn, Dispatcher, Order, QueuePrecision, Refinement, ThreadsAtStart, Walking};
 
 /// Several engines side by side; which they are depends on the kind of the model.
 pub static AUTO: Facts =
@@ -150,25 +148,25 @@ pub struct Options {
     pub queue_precision: Option<QueuePrecision>,
     /// How random executions are made.
     pub walking: Walking,
-    /// The schedulers of tasks whose delays count.
+    /// How tasks are chosen: by schedulers whose delays count, or any.
     pub schedulers: Schedulers,
     /// How many threads work.
     pub cores: Cores,
 }
 
-/// Schedulers of tasks, in the order in which they are preferred.
+/// How tasks are chosen, in the order of preference.
 #[derive(Clone)]
-pub struct Schedulers(pub Vec<Arc<dyn Scheduler>>);
+pub struct Schedulers(pub Vec<Dispatcher>);
 
 impl Default for Schedulers {
     fn default() -> Self {
-        Self(["rr", "rr-reverse", "dfs"].into_iter().filter_map(scheduler).collect())
+        Self(["rr", "rr-reverse", "dfs"].into_iter().filter_map(Dispatcher::named).collect())
     }
 }
 
 impl std::fmt::Debug for Schedulers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|scheduler| scheduler.name())).finish()
+        f.debug_list().entries(self.0.iter().map(Dispatcher::name)).finish()
     }
 }
 

@@ -6,7 +6,9 @@ use tepui_lang::diagnostic::Diagnostic;
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 
-use crate::kinds::{Answer, Asked, Checked, Detail, Kind, Printed, Replayed, SequentialForm, Summary};
+use crate::kinds::{
+    Answer, Asked, Bounding, Checked, CountLimits, Counted, Detail, Kind, Printed, Replayed, SequentialForm, Summary,
+};
 use crate::{Error, Input, Options, Reading, Refusal};
 
 /// A model of any kind, with what is asked about it.
@@ -218,10 +220,21 @@ impl Problem {
         self.kind.entry().forms.iter().map(|(name, _)| *name)
     }
 
+    /// How many executions and states an asynchronous program has with a bound. This is for comparison, and proves nothing.
+    pub fn executions(&self, bounding: &Bounding, limits: CountLimits, budget: &Budget) -> Result<Counted, Error> {
+        self.kind.executions(bounding, limits, budget)
+    }
+
     /// A sequential program that violates a property exactly if this asynchronous one does with at most so many delays of the
     /// scheduler `dfs`.
     pub fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
         self.kind.sequential(delays, form)
+    }
+
+    /// A trace of this asynchronous program, from one of the sequential program for so many delays: the schedule that it stands
+    /// for, followed on the interpreter.
+    pub fn schedule(&self, delays: u32, trace: &Trace, budget: &Budget) -> Result<Trace, Error> {
+        self.kind.schedule(delays, trace, budget)
     }
 
     /// The model in one of its forms, first, and what belongs to it.

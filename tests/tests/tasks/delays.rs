@@ -10,7 +10,7 @@ use tepui_tests::random_tasks::{Shape, tasks};
 use super::{program, programs};
 
 /// n tasks of so many segments.
-fn segments(tasks: usize, each: usize) -> String {
+pub(crate) fn segments(tasks: usize, each: usize) -> String {
     let body = "skip; ".to_owned() + &"yield; skip; ".repeat(each - 1);
     format!("void t() {{ {body}}}\nvoid main() {{ {}}}\n", "post t(); ".repeat(tasks))
 }
@@ -75,7 +75,7 @@ fn the_fewest_delays_are_found() {
             if !found.complete {
                 continue;
             }
-            let schedulers = Schedulers(vec![scheduler]);
+            let schedulers = Schedulers(vec![scheduler.into()]);
             let options = Options { engine: &DISPATCH, schedulers, self_check: true, ..Options::default() };
             let problem =
                 Problem::from(program.clone()).asking(&tepui::Reading { deadlock: true, ..Default::default() });

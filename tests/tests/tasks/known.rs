@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tepui::{AUTO, COUNTING, DISPATCH, Facts, Input, Options, Order, Problem, Reading, Schedulers, scheduler};
+use tepui::{AUTO, COUNTING, DISPATCH, Dispatcher, Facts, Input, Options, Order, Problem, Reading, Schedulers};
 use tepui_core::{Budget, Outcome, Status, Verdict};
 
 use super::program;
@@ -23,7 +23,7 @@ fn rows(folder: &str) -> Vec<(PathBuf, Vec<String>)> {
 fn verify(problem: &Problem, engine: &'static Facts, schedulers: &[&str]) -> Outcome {
     let mut options = Options { engine, self_check: true, ..Options::default() };
     if !schedulers.is_empty() {
-        options.schedulers = Schedulers(schedulers.iter().map(|name| scheduler(name).unwrap()).collect());
+        options.schedulers = Schedulers(schedulers.iter().map(|name| Dispatcher::named(name).unwrap()).collect());
     }
     tepui::verify(problem, &options, &Budget::unlimited().with_work(3_000_000)).unwrap().outcome
 }

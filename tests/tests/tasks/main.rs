@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bounding;
 mod delays;
 mod forgeries;
 mod known;

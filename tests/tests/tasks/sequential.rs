@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use fastrand::Rng;
-use tepui::{Options, Problem, scheduler};
-use tepui_core::{Budget, Status};
+use tepui::{Options, Problem, SequentialForm, Verdict, scheduler};
+use tepui_core::Budget;
 use tepui_lang::boolean::{Mistake, Purpose, Sequential, sequentialize};
 use tepui_model::program::Program;
 use tepui_model::program::step::{Runner, Value};
@@ -45,9 +45,9 @@ fn run(program: &Program, shared: usize) -> Ran {
 }
 
 fn made(source: &Program, delays: u32, purpose: Purpose, mistake: Option<Mistake>) -> Program {
-    let text = sequentialize(source, Sequential { delays, purpose, mistake });
+    let text = sequentialize(source, "random", Sequential { delays, purpose, mistake });
     let text = text.unwrap_or_else(|why| panic!("{why}"));
-    program(&text)
+    program(&text.text)
 }
 
 fn depth_first(source: &Program, delays: u32) -> Found {
@@ -119,31 +119,68 @@ fn violations_are_those_of_depth_first_exploration() {
     assert!(compared > 150 && violated > 50);
 }
 
-/// Engines for threads find what they find for the one thread of the sequential program.
+/// The same with three and four delays, on small programs: each further round takes five to ten times longer.
+#[test]
+fn values_are_those_of_more_delays() {
+    let (mut compared, mut several) = (0, 0);
+    for seed in 0..programs(120) {
+        let delays = 3 + u32::from(seed % 3 == 0);
+        let text = tasks(&mut Rng::with_seed(seed), shape(seed, false));
+        if text.len() > 420 {
+            continue;
+        }
+        let source = program(&text);
+        let expected = depth_first(&source, delays);
+        if !expected.complete || !is_known(&expected.finals) {
+            continue;
+        }
+        let ran = run(&made(&source, delays, Purpose::Values, None), 1);
+        if ran.complete && is_known(&ran.finals) {
+            assert_eq!(ran.finals, expected.finals, "seed {seed}, {delays} delays\n{text}");
+            compared += 1;
+            several += usize::from(expected.finals.len() > 1);
+        }
+    }
+    println!("{compared} compared, {several} with several values");
+    assert!(compared > 5, "{compared}");
+}
+
+/// Engines for threads answer for the one thread of the sequential program, and each of their traces is one of the asynchronous
+/// program.
 #[test]
 fn engines_answer_for_sequential_programs() {
-    let (mut answered, mut open) = (0, 0);
-    for seed in 0..80 {
+    let (mut answered, mut open, mut back) = (0, 0, 0);
+    for seed in 0..programs(80) {
         let text = tasks(&mut Rng::with_seed(seed), shape(seed, true));
         let source = program(&text);
         let delays = u32::from(seed % 4 == 0);
         let expected = depth_first(&source, delays);
-        let sequential = made(&source, delays, Purpose::Violations, None);
+        let problem = Problem::from(source);
+        let made = problem.sequential(delays, SequentialForm::Tepui).unwrap().text;
+        let sequential = tepui::read("sequential.bp", made.as_bytes()).unwrap();
         let budget = Budget::unlimited().with_work(400_000);
-        let outcome = tepui::verify(&Problem::from(sequential), &Options::default(), &budget).unwrap().outcome;
+        let outcome = tepui::verify(&sequential, &Options::default(), &budget).unwrap().outcome;
         for property in outcome.properties {
             let name = property.name.replace(" at line ", "@");
             let violated = expected.violated.contains_key(&name);
-            match property.verdict.status() {
-                Status::Safe => assert!(!violated, "seed {seed}: {name}\n{text}"),
-                Status::Unsafe => assert!(violated || !expected.complete, "seed {seed}: {name}\n{text}"),
-                Status::Unknown => open += 1,
+            let place = format!("seed {seed}: {name}\n{text}");
+            match &property.verdict {
+                Verdict::Safe(_) => assert!(!violated, "{place}"),
+                Verdict::Unsafe(refuted) => {
+                    assert!(violated || !expected.complete, "{place}");
+                    let found = problem.schedule(delays, refuted.trace(), &Budget::unlimited());
+                    let trace = found.unwrap_or_else(|error| panic!("{error}\n{place}\n{made}"));
+                    let replayed = problem.replay(&trace, &|| false);
+                    assert_eq!(replayed.unwrap_or_else(|why| panic!("{why}\n{place}")).property, name, "{place}");
+                    back += 1;
+                }
+                Verdict::Unknown(_) => open += 1,
             }
             answered += 1;
         }
     }
-    println!("{answered} answered, {open} open");
-    assert!(answered > 80 && open * 4 < answered);
+    println!("{answered} answered, {open} open, {back} traces come back");
+    assert!(answered > 80 && open * 4 < answered && back > 20);
 }
 
 /// As published: arguments are evaluated after the shared values were exchanged, so that they are read in the future.
@@ -219,7 +256,7 @@ fn traps() {
 fn what_cannot_be_made_sequential_is_said() {
     let refused = |text: &str| {
         let sequential = Sequential { delays: 1, purpose: Purpose::Violations, mistake: None };
-        sequentialize(&program(text), sequential).unwrap_err()
+        sequentialize(&program(text), "none", sequential).unwrap_err()
     };
     assert!(refused("tasks fifo; void t() { } void main() { post t(); }").contains("nothing to delay"));
     assert!(refused("decl g; void t() { enforce g; } void main() { post t(); }").contains("enforces"));

@@ -21,10 +21,10 @@ impl Rows {
     pub fn push(&mut self, row: impl AsRef<[u32]>) {
         let row = row.as_ref();
         assert!(row.len() == self.width(), "a row has {} numbers", self.width());
-        let packed = self.pack(row).unwrap_or_else(|| {
+        let packed = self.pack(row.iter().copied()).unwrap_or_else(|| {
             let narrow = std::mem::replace(self, Self::new(row.len()));
             narrow.iter().for_each(|row| self.push(row));
-            self.pack(row).unwrap_or_default()
+            self.pack(row.iter().copied()).unwrap_or_default()
         });
         self.packed.extend_from_slice(&packed);
     }

@@ -70,8 +70,13 @@ impl Rows {
 
     /// One row.
     pub fn get(&self, row: usize) -> Row {
+        self.numbers(row).collect()
+    }
+
+    /// The numbers of one row.
+    pub fn numbers(&self, row: usize) -> impl ExactSizeIterator<Item = u32> {
         let words = self.words(row);
-        self.fields.iter().map(|field| field.of(words)).collect()
+        self.fields.iter().map(|field| field.of(words))
     }
 
     /// One number of a row.
@@ -85,7 +90,7 @@ impl Rows {
     }
 
     /// Where a row is found among some that are in ascending order.
-    pub fn find(&self, row: &[u32], among: Range<usize>) -> Option<usize> {
+    pub fn find(&self, row: impl IntoIterator<Item = u32>, among: Range<usize>) -> Option<usize> {
         let (row, Range { mut start, mut end }) = (self.pack(row)?, among);
         while start < end {
             let middle = start + (end - start) / 2;
@@ -103,9 +108,9 @@ impl Rows {
     }
 
     /// The words of a row, unless a number has too many bits.
-    pub(super) fn pack(&self, row: &[u32]) -> Option<Packed> {
+    pub(super) fn pack(&self, row: impl IntoIterator<Item = u32>) -> Option<Packed> {
         let mut words: Packed = smallvec![0; self.words];
-        for (field, &number) in self.fields.iter().zip(row) {
+        for (field, number) in self.fields.iter().zip(row) {
             if u64::from(number) >> field.bits != 0 {
                 return None;
             }
@@ -137,11 +142,11 @@ mod tests {
         assert!(table.iter().eq(rows.iter().map(|row| Row::from_slice(row))));
         assert!(table.ascends());
         for (number, row) in rows.iter().enumerate() {
-            assert_eq!(table.find(row, 0..3), Some(number));
-            assert_eq!(table.find(row, number + 1..3), None);
+            assert_eq!(table.find(*row, 0..3), Some(number));
+            assert_eq!(table.find(*row, number + 1..3), None);
         }
         table.pop();
-        assert_eq!(table.find(&rows[2], 0..2), None);
+        assert_eq!(table.find(rows[2], 0..2), None);
     }
 
     #[test]

@@ -20,6 +20,6 @@ impl Index {
     pub(super) fn find(&self, rows: &Rows, cells: &[u32]) -> Option<u32> {
         let first = cells[0] as usize;
         let (start, end) = (*self.0.get(first)?, *self.0.get(first.checked_add(1)?)?);
-        rows.find(cells, start as usize..end as usize).map(|row| row as u32)
+        rows.find(cells.iter().copied(), start as usize..end as usize).map(|row| row as u32)
     }
 }

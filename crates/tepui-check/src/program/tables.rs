@@ -6,7 +6,6 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_cert::pushdown::Row;
 use tepui_model::program::step::{Few, Frame, Keep, Runner, Stage, Value};
 use tepui_model::program::{Program, Slot, Variable};
 use tepui_model::pushdown::Symbol;
@@ -70,8 +69,8 @@ impl<'c> Tables<'c> {
         if *number != NOWHERE && **known == *values {
             return *number;
         }
-        let (states, row) = (&self.certificate.shared, values.iter().copied().map(Value::number).collect::<Row>());
-        states.find(&row, 0..states.len()).map_or(NOWHERE, |number| number as u32)
+        let states = &self.certificate.shared;
+        states.find(values.iter().copied().map(Value::number), 0..states.len()).map_or(NOWHERE, |number| number as u32)
     }
 
     /// The symbol of a frame, if it is listed.
@@ -86,7 +85,7 @@ impl<'c> Tables<'c> {
         }
         let mut recent = self.recent.borrow_mut();
         if recent.0 != number {
-            *recent = (number, self.certificate.shared.get(number as usize).into_iter().map(Value::of).collect());
+            *recent = (number, self.certificate.shared.numbers(number as usize).map(Value::of).collect());
         }
         Some(Rc::clone(&recent.1))
     }
@@ -170,8 +169,8 @@ fn fits(program: &Program, certificate: &Certificate) -> Result<(), String> {
     let have = |variables: &[Variable], values: &[Value]| {
         variables.len() == values.len() && variables.iter().zip(values.iter().copied()).all(fits)
     };
-    let are = |state: Row| program.shared.iter().zip(state.into_iter().map(Value::of)).all(fits);
-    let are = shared.iter().all(are) && shared.ascends() && shared.len() < NOWHERE as usize;
+    let are = |state: usize| program.shared.iter().zip(shared.numbers(state).map(Value::of)).all(fits);
+    let are = (0..shared.len()).all(are) && shared.ascends() && shared.len() < NOWHERE as usize;
     if shared.width() != program.shared.len() || !are {
         return Err("the shared states do not have a value for each variable, in ascending order".to_owned());
     }

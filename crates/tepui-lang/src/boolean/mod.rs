@@ -26,7 +26,7 @@ use crate::source::Source;
 
 pub use c::print_c;
 pub use print::{print_head, print_program, print_with_remarks};
-pub use sequentialize::{Mistake, Purpose, Sequential, sequentialize};
+pub use sequentialize::{Mistake, Purpose, Sequential, Sequentialized, sequentialize};
 
 /// How a program is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

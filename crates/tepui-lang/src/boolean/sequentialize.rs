@@ -20,6 +20,7 @@ use tepui_model::program::{Action, Expression, Goal, Kind, Order, Place, Program
 
 use super::print::Printer;
 
+mod back;
 mod rounds;
 
 /// What is to be found out of the sequential program.
@@ -51,8 +52,34 @@ pub enum Mistake {
     RoundByValue,
 }
 
-/// The sequential program of an asynchronous one, as text; or why there is none.
-pub fn sequentialize(program: &Program, sequential: Sequential) -> Result<String, String> {
+/// A sequential program.
+#[derive(Clone, Debug)]
+pub struct Sequentialized {
+    /// Its text.
+    pub text: String,
+    /// With what all new names begin.
+    prefix: String,
+    /// What lines mean for the way back.
+    marks: Vec<(usize, Mark)>,
+}
+
+/// What happens at a line of the sequential program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mark {
+    /// A task is posted. It is decided whether it is simulated.
+    Post,
+    /// Its simulation begins.
+    Begin,
+    /// Its simulation has ended.
+    End,
+    /// A task yields.
+    Yield,
+    /// The task goes on after it has yielded.
+    Resume,
+}
+
+/// The sequential program of an asynchronous one; or why there is none. The name is that of the asynchronous one.
+pub fn sequentialize(program: &Program, name: &str, sequential: Sequential) -> Result<Sequentialized, String> {
     match program.order {
         Some(Order::Bag) => {}
         Some(order) => return Err(format!("with `tasks {}` there is nothing to delay", order.name())),
@@ -67,10 +94,19 @@ pub fn sequentialize(program: &Program, sequential: Sequential) -> Result<String
     }
     let mut printer = Printer::of(program);
     printer.rename_main(&format!("{prefix}main"));
-    let mut writer =
-        Writer { program, printer, sequential, prefix, written: written(program), text: String::new(), depth: 0 };
-    writer.program()?;
-    Ok(writer.text)
+    let mut writer = Writer {
+        program,
+        printer,
+        sequential,
+        prefix,
+        written: written(program),
+        text: String::new(),
+        lines: (0, 1),
+        marks: Vec::new(),
+        depth: 0,
+    };
+    writer.program(name)?;
+    Ok(Sequentialized { text: writer.text, prefix: writer.prefix, marks: writer.marks })
 }
 
 /// The shared variables that tasks write. The others need no copies.
@@ -97,6 +133,9 @@ struct Writer<'p> {
     /// The shared variables that have copies.
     written: Vec<usize>,
     text: String,
+    /// How much of the text has been looked at, and the number of the line there.
+    lines: (usize, usize),
+    marks: Vec<(usize, Mark)>,
     depth: usize,
 }
 
@@ -105,6 +144,13 @@ type Written = Result<(), String>;
 impl Writer<'_> {
     fn line(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:indent$}{line}", "", indent = 2 * self.depth);
+    }
+
+    /// The next line means something.
+    fn mark(&mut self, mark: Mark) {
+        let (seen, line) = self.lines;
+        self.lines = (self.text.len(), line + self.text[seen..].matches('\n').count());
+        self.marks.push((self.lines.1, mark));
     }
 
     /// A new name.
@@ -147,9 +193,9 @@ impl Writer<'_> {
         if all.is_empty() { "1".to_owned() } else { all.join(" & ") }
     }
 
-    fn program(&mut self) -> Written {
+    fn program(&mut self, name: &str) -> Written {
         let most = self.sequential.delays;
-        self.head();
+        self.head(name);
         let heads = self.printer.heads();
         self.text.push_str(&heads);
         for number in self.written.clone() {
@@ -177,12 +223,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn head(&mut self) {
+    fn head(&mut self, name: &str) {
         let most = self.sequential.delays;
         let delays = if most == 1 { "1 delay".to_owned() } else { format!("{most} delays") };
-        self.line(&format!(
-            "// The sequential program of an asynchronous one, for at most {delays} of the scheduler dfs."
-        ));
+        let name: String = name.chars().map(|mark| if mark.is_control() { ' ' } else { mark }).collect();
+        self.line(&format!("// The sequential program of {name}, for at most {delays} of the scheduler dfs."));
         self.line("// A property is violated here if and only if it is violated there, with at most so many delays.");
         self.line("// Behind statements stand the lines that they come from.");
     }

@@ -21,6 +21,7 @@ mod names;
 mod property;
 mod replay;
 pub mod run;
+mod schedule;
 pub mod schedulers;
 pub mod step;
 mod tasks;
@@ -29,6 +30,7 @@ pub use data::{Condition, Element, Index, Place};
 pub use declared::{Conditions, Declared, Dimension, Record, Shape};
 pub use intervals::Interval;
 pub use property::{DEADLOCK, Goal, Property, THREAD_LIMIT};
+pub use schedule::{Run, Schedule};
 pub use tasks::Order;
 
 /// A program.

@@ -49,6 +49,44 @@ pub trait Scheduler: Send + Sync {
     fn delay(&self, memory: &mut Memory, task: u32);
 }
 
+/// How the next task is chosen.
+#[derive(Clone)]
+pub enum Dispatcher {
+    /// By a scheduler, whose delays count.
+    Delaying(Arc<dyn Scheduler>),
+    /// Any of them. If as many of a kind are pending as there may be, those that are posted are dropped, so that less happens than could.
+    Bag {
+        /// The most of a kind.
+        most: u32,
+    },
+}
+
+impl Dispatcher {
+    /// The one with a name: that of a scheduler, `bag`, or `bounded-bag:MOST`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name.strip_prefix("bounded-bag:") {
+            Some(most) => Some(Self::Bag { most: most.parse().ok().filter(|most| *most > 0)? }),
+            None if name == "bag" => Some(Self::Bag { most: u32::MAX }),
+            None => scheduler(name).map(Self::Delaying),
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Delaying(scheduler) => scheduler.name(),
+            Self::Bag { most: u32::MAX } => "bag".to_owned(),
+            Self::Bag { most } => format!("bounded-bag:{most}"),
+        }
+    }
+}
+
+impl From<Arc<dyn Scheduler>> for Dispatcher {
+    fn from(scheduler: Arc<dyn Scheduler>) -> Self {
+        Self::Delaying(scheduler)
+    }
+}
+
 /// The scheduler with a name.
 pub fn scheduler(name: &str) -> Option<Arc<dyn Scheduler>> {
     let seed = name.strip_prefix("priority:").map_or(Some(0), |seed| seed.parse().ok())?;

@@ -21,7 +21,9 @@ use crate::error::list;
 use crate::{AUTO, Error, Input, Options, Reading};
 
 pub use counters::{COVERABILITY, THREADS, ThreadsAtStart};
-pub use program::{COUNTING, CallReturn, DISPATCH, Order, Scheduler, scheduler};
+pub use program::{
+    Bounding, COUNTING, CallReturn, CountLimits, CountRow, Counted, DISPATCH, Dispatcher, Order, Scheduler, scheduler,
+};
 pub use pushdown::engine_facts::*;
 pub use queue::{COVER, QUEUES, QueueOrder, QueuePrecision, WALK, Walking};
 pub use rendezvous::{Abstraction, LANGUAGES as RENDEZVOUS, Policy, Refinement};
@@ -293,6 +295,20 @@ pub(crate) trait Kind: Send + Sync {
 
     /// The model in one of the forms of its kind, first, and what belongs to it.
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error>;
+
+    /// How many executions there are with a bound.
+    fn executions(&self, _bounding: &Bounding, _limits: CountLimits, _budget: &Budget) -> Result<Counted, Error> {
+        Err(Error::Misuse(format!(
+            "executions are counted of {}, and this is {}",
+            program::TASKS.plural,
+            self.entry().what
+        )))
+    }
+
+    /// The schedule that a trace of the sequential program for so many delays stands for.
+    fn schedule(&self, delays: u32, _trace: &Trace, _budget: &Budget) -> Result<Trace, Error> {
+        self.sequential(delays, SequentialForm::Tepui).and(Err(Error::Misuse("there are no tasks".to_owned())))
+    }
 
     /// A sequential program that fails exactly if this one fails with at most so many delays.
     fn sequential(&self, _delays: u32, _form: SequentialForm) -> Result<Printed, Error> {

@@ -130,7 +130,7 @@ fn shared_states(views: &Views, threads: &Threads) -> (Rows, BTreeMap<u32, u32>)
     let bits = program.shared.iter().map(|variable| bits_of(program.values(variable.kind)));
     let mut rows = Rows::with_bits(&bits.collect::<Vec<_>>());
     by_value.iter().for_each(|values| rows.push(values));
-    let rank = |shared: u32| rows.find(&values(shared), 0..rows.len()).unwrap_or_default() as u32;
+    let rank = |shared: u32| rows.find(values(shared), 0..rows.len()).unwrap_or_default() as u32;
     let ranks = occur.iter().map(|&shared| (shared, rank(shared))).collect();
     (rows, ranks)
 }

@@ -18,7 +18,7 @@ use tepui_cert::Trace;
 use tepui_cert::program::{ANY, Pending};
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
-use tepui_model::program::schedulers::Scheduler;
+use tepui_model::program::schedulers::Dispatcher;
 use tepui_model::program::step::Runner;
 use tepui_model::program::{Action, Goal, Order, Program, Property};
 
@@ -65,7 +65,7 @@ struct Marked {
 pub struct Counting {
     program: Arc<Program>,
     properties: Vec<Property>,
-    schedulers: Vec<Arc<dyn Scheduler>>,
+    dispatchers: Vec<Dispatcher>,
     machine: Machine,
     runs: Runs<Nothing>,
     posts: Posts,
@@ -82,9 +82,9 @@ pub struct Counting {
 impl Counting {
     /// Looks at all properties of a program. Violations are told with the fewest delays of some schedulers, if they can be found
     /// with little work.
-    pub fn new(program: Arc<Program>, properties: Vec<Property>, schedulers: Vec<Arc<dyn Scheduler>>) -> Self {
+    pub fn new(program: Arc<Program>, properties: Vec<Property>, dispatchers: Vec<Dispatcher>) -> Self {
         Self {
-            schedulers,
+            dispatchers,
             machine: Machine::new(Arc::clone(&program), &properties),
             program,
             properties,
@@ -499,7 +499,7 @@ impl Engine for Counting {
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
         let (work, own) = (MORE_WORK.max(budget.work()), self.properties[property].clone());
-        if let Some(found) = fewest_delays(&self.program, &own, &self.schedulers, work, budget)? {
+        if let Some(found) = fewest_delays(&self.program, &own, &self.dispatchers, work, budget)? {
             return Ok(found);
         }
         Ok((self.find_trace(property, budget)?, None))

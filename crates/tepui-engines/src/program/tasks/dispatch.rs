@@ -18,40 +18,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::Trace;
 use tepui_cert::program::Pending;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
-use tepui_model::program::schedulers::{Memory, Scheduler};
-use tepui_model::program::step::{Frame, Runner, Stage};
-use tepui_model::program::{Action, Goal, Order, Program, Property};
+use tepui_model::program::schedulers::{Dispatcher, Memory};
+use tepui_model::program::step::Runner;
+use tepui_model::program::{Goal, Order, Program, Property};
 
+use super::Point;
 use super::certificate::certificate;
-use super::counting::unbounded_height;
-use super::runs::{Form, Runs};
-use super::{ENDED, Machine, Move, Point};
-use order::{Listed, Prescribed};
+use super::dispatched::{Dispatched, Outcome};
+use super::policy::{Choice, Policy, policies};
 
-mod order;
 mod trace;
 
 pub(super) use trace::fewest_delays;
 
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts::new("dispatch", &["pending tasks", "delays"]);
-
-/// How a run ends or yields: what it leaves behind.
-struct Outcome {
-    shared: u32,
-    posted: Arc<[u32]>,
-    /// The stack, if it has yielded.
-    yielded: Option<u32>,
-}
-
-/// What may become of a task that is dispatched.
-struct Running {
-    outcomes: Vec<Outcome>,
-    failures: Vec<Goal>,
-}
-
-/// How many frames more than the most tasks a task may have that yields, where stacks may have any height.
-const FRAMES: usize = 4;
 
 /// A state when nobody runs.
 struct State {
@@ -61,6 +42,15 @@ struct State {
     /// The state before, and which task was dispatched there.
     before: Option<(u32, u32)>,
     memory: Box<[u32]>,
+}
+
+/// A choice that is to be made in a state.
+#[derive(Clone, Copy)]
+struct Todo {
+    state: u32,
+    choice: u32,
+    /// With how many delays the state had been reached then.
+    delays: u32,
 }
 
 /// Something that happens: with how many delays, under which scheduler, after which state, and in the run of which task.
@@ -76,18 +66,19 @@ struct Happens {
 pub struct Dispatch {
     program: Arc<Program>,
     properties: Vec<Property>,
-    schedulers: Vec<Arc<dyn Scheduler>>,
-    machine: Machine,
-    runs: Runs<Listed>,
-    running: FxHashMap<Point, Arc<Running>>,
+    dispatchers: Vec<Dispatcher>,
+    policies: Vec<Arc<dyn Policy>>,
+    tasks: Dispatched,
     numbers: FxHashMap<(u8, u32, Box<[u32]>), u32>,
     states: Vec<State>,
-    /// For each number of delays the states to go on with, and how many tasks are delayed there.
-    todo: Vec<VecDeque<(u32, u32)>>,
+    /// For each number of delays the states to go on with, and which of the choices is made there.
+    todo: Vec<VecDeque<Todo>>,
     /// States from which something was held back because too many tasks would be pending.
     full: FxHashSet<u32>,
     /// Whether the same is true of the start.
     full_at_start: bool,
+    /// Whether tasks were dropped.
+    lossy: bool,
     views: FxHashSet<(u32, Box<[u32]>)>,
     happens: FxHashMap<Goal, Happens>,
     /// Whether there may be a deadlock, if values that are still open are chosen badly.
@@ -104,21 +95,19 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// Looks at all properties of a program, under some schedulers. If the program prescribes an order, they are not asked.
-    pub fn new(program: Arc<Program>, properties: Vec<Property>, schedulers: Vec<Arc<dyn Scheduler>>) -> Self {
-        let order = program.order.filter(|order| *order != Order::Bag);
-        let prescribed = order.map(|order| vec![Arc::new(Prescribed(order)) as Arc<dyn Scheduler>]);
+    pub fn new(program: Arc<Program>, properties: Vec<Property>, dispatchers: Vec<Dispatcher>) -> Self {
         Self {
-            machine: Machine::new(Arc::clone(&program), &properties),
+            tasks: Dispatched::new(Arc::clone(&program), &properties),
+            policies: policies(program.order, &dispatchers),
             program,
             properties,
-            schedulers: prescribed.unwrap_or(schedulers),
-            runs: Runs::new(Listed { most: 0 }, false),
-            running: FxHashMap::default(),
+            dispatchers,
             numbers: FxHashMap::default(),
             states: Vec::new(),
             todo: Vec::new(),
             full: FxHashSet::default(),
             full_at_start: false,
+            lossy: false,
             views: FxHashSet::default(),
             happens: FxHashMap::default(),
             doubtful: false,
@@ -153,7 +142,7 @@ impl Dispatch {
 
     /// Whether something is held back because too many tasks would be pending.
     fn has_full(&self) -> bool {
-        !self.full.is_empty() || self.full_at_start || self.runs.cut
+        !self.full.is_empty() || self.full_at_start || self.tasks.runs.cut
     }
 
     /// Tasks and delays of the next bound.
@@ -175,54 +164,6 @@ impl Dispatch {
         self.bound.is_some() && !self.has_full() && !self.has_delayed()
     }
 
-    /// What may become of a task that is dispatched.
-    fn running(&mut self, runner: &Runner<'_>, point: Point, budget: &mut Budget) -> Result<Arc<Running>, Stop> {
-        if let Some(known) = self.running.get(&point) {
-            return Ok(Arc::clone(known));
-        }
-        let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
-        let mut failures = Vec::new();
-        for (passed, _) in self.runs.passed(entry) {
-            let items = self.runs.entries[passed as usize].failures.iter();
-            failures.extend(items.filter_map(|&item| match self.runs.items[item as usize].form {
-                Form::Failed(goal) => Some(goal),
-                _ => None,
-            }));
-        }
-        let outcome = |&exit: &u32| {
-            let item = &self.runs.items[exit as usize];
-            let Form::Stack(stack) = item.form else { return None };
-            let yielded = (stack != ENDED).then_some(stack);
-            Some(Outcome { shared: item.shared, posted: Arc::clone(&item.posted), yielded })
-        };
-        let outcomes = self.runs.entries[entry as usize].exits.iter().filter_map(outcome).collect();
-        let found = Arc::new(Running { outcomes, failures });
-        self.running.insert(point, Arc::clone(&found));
-        Ok(found)
-    }
-
-    /// Whether a pending task cannot go on, and whether it can for certain, whatever values are still open.
-    fn is_blocked(machine: &mut Machine, runner: &Runner<'_>, (shared, stack): Point) -> (bool, bool) {
-        let frames = Arc::clone(&machine.stacks[stack]);
-        let Some((top, below)) = frames.split_last() else { return (true, false) };
-        let enforces = machine.program.procedures[top.procedure].enforced.is_some();
-        let action = runner.action(top.procedure, top.position).filter(|_| top.stage == Stage::Yielded);
-        let waits = action.is_some_and(Action::may_block);
-        if !enforces && !waits {
-            return (false, true);
-        }
-        let blocked = machine.moves(runner, (shared, stack)).is_empty();
-        if blocked || runner.enforces_unknown(&machine.shared[shared], top) {
-            return (blocked, false);
-        }
-        if !waits {
-            return (false, true);
-        }
-        let again = machine.stack([below, &[Frame { stage: Stage::Running, ..top.clone() }]].concat());
-        let yields = |step: &Move| matches!(step, Move::To { stack: to, .. } if *to == stack);
-        (false, !machine.moves(runner, (shared, again)).iter().any(yields))
-    }
-
     fn note(&mut self, goal: Goal, found: Happens) {
         let known = self.happens.entry(goal).or_insert(found);
         if (found.delays, found.scheduler) < (known.delays, known.scheduler) {
@@ -232,13 +173,13 @@ impl Dispatch {
 
     fn start(&mut self, runner: &Runner<'_>, most: u32, budget: &mut Budget) -> Result<(), Stop> {
         self.full_at_start = false;
-        for point in self.machine.start(runner) {
-            let running = self.running(runner, point, budget)?;
+        for point in self.tasks.machine.start(runner) {
+            let running = self.tasks.running(runner, point, budget)?;
             for &goal in &running.failures {
                 self.note(goal, Happens { delays: 0, scheduler: 0, state: None, task: Some(point) });
             }
-            for scheduler in 0..self.schedulers.len() as u8 {
-                let memory = self.schedulers[scheduler as usize].start();
+            for scheduler in 0..self.policies.len() as u8 {
+                let memory = self.policies[scheduler as usize].start();
                 for outcome in &running.outcomes {
                     self.full_at_start |= !self.reach(runner, scheduler, None, (&memory, 0), outcome, most);
                 }
@@ -257,15 +198,16 @@ impl Dispatch {
         outcome: &Outcome,
         most: u32,
     ) -> bool {
-        let own = Arc::clone(&self.schedulers[scheduler as usize]);
+        let own = Arc::clone(&self.policies[scheduler as usize]);
         self.steps += 1;
         let count = own.pending(memory).len() + outcome.posted.len() + usize::from(outcome.yielded.is_some());
         if count > most as usize {
             return false;
         }
         let mut memory = memory.clone();
-        outcome.posted.iter().for_each(|&task| own.give(&mut memory, task, true));
-        outcome.yielded.iter().for_each(|&task| own.give(&mut memory, task, false));
+        for (&task, posted) in outcome.given() {
+            self.lossy |= !own.give(&mut memory, task, posted);
+        }
         let key = (scheduler, outcome.shared, memory.into_boxed_slice());
         let number = match self.numbers.get(&key) {
             Some(&known) if self.states[known as usize].delays <= delays => return true,
@@ -277,19 +219,19 @@ impl Dispatch {
         };
         let state = &mut self.states[number as usize];
         (state.delays, state.before) = (delays, before);
-        self.later(number, 0, delays);
+        self.later(number, 0, 0);
         true
     }
 
     fn add(&mut self, runner: &Runner<'_>, (scheduler, shared, memory): &(u8, u32, Box<[u32]>)) {
-        let own = Arc::clone(&self.schedulers[*scheduler as usize]);
+        let own = Arc::clone(&self.policies[*scheduler as usize]);
         let whole = memory.to_vec();
         let mut kinds = own.pending(&whole).to_vec();
         kinds.sort_unstable();
         kinds.dedup();
         let (mut stuck, mut certain) = (true, false);
         for &task in &kinds {
-            let (blocked, goes_on) = Self::is_blocked(&mut self.machine, runner, (*shared, task));
+            let (blocked, goes_on) = self.tasks.is_blocked(runner, (*shared, task));
             (stuck, certain) = (stuck && blocked, certain || goes_on);
         }
         let stuck = stuck && !kinds.is_empty();
@@ -315,48 +257,40 @@ impl Dispatch {
         }
     }
 
-    /// A state is gone on with later, where some tasks are delayed.
-    fn later(&mut self, state: u32, delayed: u32, delays: u32) {
-        let at = delays.saturating_add(delayed) as usize;
+    /// A choice in a state is made later, at some price.
+    fn later(&mut self, state: u32, choice: u32, price: u32) {
+        let delays = self.states[state as usize].delays;
+        let at = delays.saturating_add(price) as usize;
         if self.todo.len() <= at {
             self.todo.resize_with(at + 1, VecDeque::new);
         }
-        self.todo[at].push_back((state, delayed));
+        self.todo[at].push_back(Todo { state, choice, delays });
     }
 
-    /// Goes on with a state, where some tasks are delayed before one is dispatched.
+    /// Goes on with a state, where one of the choices is made.
     fn expand(
         &mut self,
         runner: &Runner<'_>,
-        (number, delayed): (u32, u32),
+        Todo { state: number, choice, .. }: Todo,
         most: u32,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let State { scheduler, shared, delays, ref memory, .. } = self.states[number as usize];
-        let (own, mut memory) = (Arc::clone(&self.schedulers[scheduler as usize]), memory.to_vec());
-        let pending = own.pending(&memory).to_vec();
-        let machine = &mut self.machine;
-        let stuck: FxHashSet<u32> =
-            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task)).0).collect();
+        let (own, memory) = (Arc::clone(&self.policies[scheduler as usize]), memory.to_vec());
+        let stuck = self.tasks.blocked(runner, shared, own.pending(&memory));
         let blocked = |task: u32| stuck.contains(&task);
-        let skips = own.passes_over_blocked();
-        let takeable = pending.iter().filter(|&&task| !skips || !blocked(task)).count() as u32;
-        let mut front = own.take(&mut memory, &blocked);
-        for _ in 0..delayed {
-            let Some(task) = front else { break };
-            own.delay(&mut memory, task);
-            front = own.take(&mut memory, &blocked);
+        budget.spend(1 + u64::from(choice))?;
+        let price = own.price(&memory, choice, &blocked);
+        let (Some(price), Some(found)) = (price, own.choice(&memory, choice, &blocked)) else { return Ok(()) };
+        if let Some(more) = own.price(&memory, choice + 1, &blocked) {
+            self.later(number, choice + 1, more);
         }
-        budget.spend(1 + u64::from(delayed))?;
-        let Some(task) = front else { return Ok(()) };
-        if delayed + 1 < takeable && !self.is_prescribed() {
-            self.later(number, delayed + 1, delays);
-        }
+        let Choice { task, memory, .. } = found;
         if blocked(task) {
             return Ok(());
         }
-        let total = delays.saturating_add(delayed);
-        let running = self.running(runner, (shared, task), budget)?;
+        let total = delays.saturating_add(price);
+        let running = self.tasks.running(runner, (shared, task), budget)?;
         for &goal in &running.failures {
             self.note(goal, Happens { delays: total, scheduler, state: Some(number), task: Some((shared, task)) });
         }
@@ -366,7 +300,7 @@ impl Dispatch {
             }
         }
         budget.spend(running.outcomes.len() as u64)?;
-        if self.runs.cut {
+        if self.tasks.runs.cut {
             self.full.insert(number);
         }
         Ok(())
@@ -376,16 +310,12 @@ impl Dispatch {
         let program = Arc::clone(&self.program);
         let runner = Runner::new(&program);
         if self.bound.is_none_or(|bound| bound.0 < most) {
-            if self.runs.cut || self.bound.is_none() {
+            if self.tasks.runs.cut || self.bound.is_none() {
                 // Runs may post one task more.
-                self.runs = Runs::new(Listed { most: most as usize }, false);
-                if unbounded_height(&self.program).is_some() {
-                    self.runs.most_frames = FRAMES + most as usize;
-                }
-                self.running.clear();
+                self.tasks.allow(most as usize);
             }
             for state in std::mem::take(&mut self.full) {
-                self.later(state, 0, self.states[state as usize].delays);
+                self.later(state, 0, 0);
             }
             self.start(&runner, most, budget)?;
         }
@@ -396,7 +326,7 @@ impl Dispatch {
                 continue;
             };
             // Meanwhile it may have been reached with fewer delays.
-            if self.states[next.0 as usize].delays.saturating_add(next.1) as usize == at
+            if self.states[next.state as usize].delays == next.delays
                 && let Err(stop) = self.expand(&runner, next, most, budget)
             {
                 self.todo[at].push_front(next);
@@ -423,7 +353,8 @@ impl Dispatch {
     /// The properties that are proved when everything has been looked at.
     fn safe(&self) -> Vec<usize> {
         let violated = self.violated();
-        let open = |own: &usize| self.doubtful && self.properties[*own].never.contains(&Goal::Deadlock);
+        let deadlock = |own: &usize| self.properties[*own].never.contains(&Goal::Deadlock);
+        let open = |own: &usize| self.lossy || self.doubtful && deadlock(own);
         (0..self.properties.len()).filter(|own| !violated.contains(own) && !open(own)).collect()
     }
 
@@ -433,7 +364,7 @@ impl Dispatch {
         let mut markings: FxHashSet<(u32, Pending)> = FxHashSet::default();
         for state in &self.states {
             let memory = state.memory.to_vec();
-            let mut tasks = self.schedulers[state.scheduler as usize].pending(&memory).to_vec();
+            let mut tasks = self.policies[state.scheduler as usize].pending(&memory).to_vec();
             if bag {
                 tasks.sort_unstable();
             }
@@ -442,11 +373,11 @@ impl Dispatch {
         let mut markings: Vec<_> = markings.into_iter().collect();
         markings.sort_unstable();
         let posted = |item: u32| {
-            let tasks = &self.runs.items[item as usize].posted;
+            let tasks = &self.tasks.runs.items[item as usize].posted;
             vec![runs_of(tasks)]
         };
         let properties = self.safe().into_iter().map(|own| self.properties[own].clone()).collect();
-        let certificate = certificate(&self.machine, properties, false, &self.runs, &posted, markings);
+        let certificate = certificate(&self.tasks.machine, properties, false, &self.tasks.runs, &posted, markings);
         let because = "all states were explored: nothing is held back".to_owned();
         Evidence { certificate: certificate.into(), because, kind: "dispatch", view_depth: None }
     }
@@ -488,16 +419,19 @@ impl Engine for Dispatch {
         let exhausted = stopped.is_none() && self.is_exhausted();
         let (violated, safe) = (self.violated(), self.safe());
         let open = self.properties.len() - safe.len();
-        let given_up = exhausted && open > violated.len();
-        let why = "whether all tasks are blocked depends on values that are still open";
+        let given_up = exhausted && (self.lossy || open > violated.len());
+        let why = match self.lossy {
+            true => "tasks were dropped, so that there may be more",
+            false => "whether all tasks are blocked depends on values that are still open",
+        };
         let stopped = stopped.or_else(|| given_up.then(|| Stop::GaveUp(why.to_owned())));
         Ok(Round {
             states: self.states.len() as u64,
             views: self.views.len() as u64,
-            steps: self.steps + self.machine.steps,
+            steps: self.steps + self.tasks.machine.steps,
             state_bytes: self.bytes,
             exhausted: exhausted && !given_up,
-            test_due: exhausted && open == 0,
+            test_due: exhausted && !given_up && open == 0,
             some_due: exhausted && open > 0 && !safe.is_empty(),
             violated,
             stopped,
@@ -506,7 +440,8 @@ impl Engine for Dispatch {
     }
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
-        Ok((self.is_exhausted() && self.safe().len() == self.properties.len()).then(|| self.evidence()))
+        let all = !self.lossy && self.safe().len() == self.properties.len();
+        Ok((self.is_exhausted() && all).then(|| self.evidence()))
     }
 
     fn proved(&mut self, _: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {

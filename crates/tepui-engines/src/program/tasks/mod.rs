@@ -8,14 +8,20 @@
 //!   known in the end (`posts`, coverability by Karp and Miller).
 //! * [`dispatch`] follows schedulers: it raises the number of tasks that may be pending, and of delays.
 //!
-//! Both find traces as ways through runs, which are then followed on the interpreter (`concrete`).
+//! * [`bounding`] counts executions, for comparison with other ways to bound a search.
+//!
+//! Both engines find traces as ways through runs, which are then followed on the interpreter (`concrete`).
 
+pub mod bounding;
 mod certificate;
 mod concrete;
 pub mod counting;
 pub mod dispatch;
+mod dispatched;
+mod policy;
 mod posts;
 mod runs;
+pub mod scheduled;
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use tepui_model::program::Expression;
 
-use super::{Mistake, Writer, Written};
+use super::{Mark, Mistake, Writer, Written};
 
 impl Writer<'_> {
     pub(super) fn assume_guess(&mut self) {
@@ -32,9 +32,10 @@ impl Writer<'_> {
     }
 
     /// What comes next in a round finds what was left behind, and leaves a new guess behind.
-    pub(super) fn exchange(&mut self, at: &str) {
+    pub(super) fn exchange(&mut self, at: &str, mark: Option<Mark>) {
         let any = |_: &Self, _: usize| "*".to_owned();
         self.assign(&|own, number| own.copy("guess", number), &any);
+        mark.into_iter().for_each(|mark| self.mark(mark));
         for round in 0..=self.sequential.delays {
             let next = move |own: &Self, number: usize| own.copy(&format!("next{round}"), number);
             self.line(&format!("if ({at} = {round}) {{"));
@@ -64,17 +65,20 @@ impl Writer<'_> {
         self.line(&format!("{later} := {k};"));
         self.delays(&later);
         self.decide(&later);
+        self.mark(Mark::Post);
         self.line(&format!("if ({go}) {{{from}"));
         self.depth += 1;
         self.assign(&|own, number| own.copy("kept", number), &|own, number| own.shared(number));
         self.assign(&|own, number| own.copy("mine", number), &|own, number| own.copy("guess", number));
         self.line(&format!("{mine} := {k};"));
-        self.exchange(&later);
+        self.exchange(&later, None);
         self.line(&format!("{k} := {later};"));
         if late {
             give(self);
         }
+        self.mark(Mark::Begin);
         self.line(&format!("{name}({});{from}", names.join(", ")));
+        self.mark(Mark::End);
         let same = self.same(&|own, number| own.shared(number), &|own, number| own.copy("guess", number));
         match self.is_for_violations() {
             true => self.line(&format!("if ({stop}) {{ {stop} := 0; }} else {{ assume({same}); }}")),
@@ -93,12 +97,13 @@ impl Writer<'_> {
 
     pub(super) fn yields(&mut self, procedure: usize, from: &str) -> Written {
         let [k, go, round, past] = ["k", "go", "round", "past"].map(|name| self.own(name));
+        self.mark(Mark::Yield);
         self.assume_guess();
         self.delays(&k);
         self.decide(&k);
         self.line(&format!("if ({go}) {{{from}"));
         self.depth += 1;
-        self.exchange(&k);
+        self.exchange(&k, Some(Mark::Resume));
         self.depth -= 1;
         if self.is_for_violations() {
             self.line("} else {");

@@ -51,7 +51,9 @@ use question::Question;
 use tasks::Asynchronous;
 
 pub(crate) use tasks::ENTRY as TASKS;
-pub use tasks::{COUNTING, DISPATCH, Order, Scheduler, scheduler};
+pub use tasks::{
+    Bounding, COUNTING, CountLimits, CountRow, Counted, DISPATCH, Dispatcher, Order, Scheduler, scheduler,
+};
 pub use tepui_engines::program::table::CallReturn;
 
 pub(crate) static ENTRY: Entry = Entry {

@@ -6,10 +6,14 @@ use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::Rejected;
-use tepui_core::{About, Budget, Member, Outcome, Portfolio, Story};
+use tepui_core::{About, Budget, Member, Outcome, Portfolio, Reason, Story};
+use tepui_engines::program::tasks::bounding::count;
 use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
 use tepui_engines::program::tasks::dispatch::Dispatch;
-use tepui_lang::boolean::{Purpose, Sequential, print_c, print_program, read_c2s, read_program, sequentialize};
+use tepui_engines::program::tasks::scheduled;
+use tepui_lang::boolean::{
+    Purpose, Sequential, Sequentialized, print_c, print_program, read_c2s, read_program, sequentialize,
+};
 use tepui_lang::source::Source;
 use tepui_model::Digest;
 use tepui_model::program::step::Runner;
@@ -26,10 +30,11 @@ use super::{about, delays, engines::VIEWS, show, tell};
 use crate::run::run;
 use crate::{AUTO, Error, Input, Options, Reading};
 
+pub use tepui_engines::program::tasks::bounding::{Bounding, Counted, Limits as CountLimits, Row as CountRow};
 pub use tepui_engines::program::tasks::counting::FACTS as COUNTING;
 pub use tepui_engines::program::tasks::dispatch::FACTS as DISPATCH;
 pub use tepui_model::program::Order;
-pub use tepui_model::program::schedulers::{Scheduler, scheduler};
+pub use tepui_model::program::schedulers::{Dispatcher, Scheduler, scheduler};
 
 pub(crate) static ENTRY: Entry = Entry {
     what: "an asynchronous program",
@@ -95,6 +100,15 @@ impl Asynchronous {
     /// The properties that are asked for.
     fn asked_for(&self) -> Vec<Property> {
         self.question.properties(&self.program)
+    }
+
+    /// The sequential program, as it is written and as it is read.
+    fn made_sequential(&self, delays: u32) -> Result<(Sequentialized, Program), Error> {
+        let sequential = Sequential { delays, purpose: Purpose::Violations, mistake: None };
+        let made = sequentialize(&self.program, &self.source.name, sequential).map_err(Error::Unsupported)?;
+        let read = read_program(&Source::new("sequential", made.text.as_bytes()), None, &[]);
+        let program = read.map_err(|_| Error::Unsupported("the sequential program cannot be read".to_owned()))?.program;
+        Ok((made, program))
     }
 
     /// The engines that look for an answer. Where the order is prescribed, or deadlocks are asked for, both are needed.
@@ -220,18 +234,39 @@ impl Kind for Asynchronous {
         Ok(show::of_tasks(&self.program, &properties, &self.digest().to_string()))
     }
 
+    fn executions(&self, bounding: &Bounding, limits: CountLimits, budget: &Budget) -> Result<Counted, Error> {
+        if self.program.order != Some(Order::Bag) {
+            let order = self.program.order.map_or("", Order::name);
+            return Err(Error::Misuse(format!("with `tasks {order}` there is nothing to bound")));
+        }
+        let properties = self.asked_for();
+        Ok(count(&self.program, &properties, bounding, limits, &mut budget.clone()))
+    }
+
     fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
-        let sequential = Sequential { delays, purpose: Purpose::Violations, mistake: None };
-        let text = sequentialize(&self.program, sequential).map_err(Error::Unsupported)?;
+        let (Sequentialized { text, .. }, program) = self.made_sequential(delays)?;
         if form == SequentialForm::Tepui {
             return Ok(Printed { extension: "bp", text });
         }
-        let read = read_program(&Source::new("sequential", text.as_bytes()), None, &[]);
-        let program = read.map_err(|_| Error::Unsupported("the sequential program cannot be read".to_owned()))?.program;
         let head: String =
             text.lines().take_while(|line| line.starts_with("//")).map(|line| format!("{line}\n")).collect();
         let text = print_c(&program, &head).map_err(Error::Unsupported)?;
         Ok(Printed { extension: "c", text })
+    }
+
+    fn schedule(&self, delays: u32, trace: &Trace, budget: &Budget) -> Result<Trace, Error> {
+        let (made, sequential) = self.made_sequential(delays)?;
+        let Trace::Program(trace) = trace else {
+            return Err(Error::Misuse("the trace is not one of a sequential program".to_owned()));
+        };
+        let stopper = budget.stopper();
+        let execution = tepui_check::program::replay(&sequential, trace, &|| stopper.stopped().is_some());
+        let execution = execution.map_err(|rejected| {
+            Error::Misuse(format!("the trace is none of the sequential program for {delays} delays: {rejected}"))
+        })?;
+        let schedule = made.schedule(&self.program, &sequential, &execution.start, &execution.steps);
+        let found = scheduled::follow(&self.program, &schedule.map_err(Error::Misuse)?, &mut budget.clone());
+        found.map(Trace::Program).map_err(|stop| Error::Unsupported(Reason::from(stop).to_string()))
     }
 
     fn print(&self, form: &str) -> Result<Vec<Printed>, Error> {

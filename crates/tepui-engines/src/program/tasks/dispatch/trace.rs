@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use tepui_cert::Trace;
 use tepui_core::{Bound, Budget, Stop};
-use tepui_model::program::schedulers::{Memory, Scheduler};
+use tepui_model::program::schedulers::{Dispatcher, Memory, Scheduler};
 use tepui_model::program::step::Runner;
 use tepui_model::program::{Goal, Program, Property};
 
+use super::super::Point;
 use super::super::concrete::{Way, follow, way};
-use super::super::runs::Form;
-use super::super::{ENDED, Point};
 use super::{Dispatch, FACTS, Outcome, State};
 
 /// How much work may be spent on a violation with fewer tasks, at least; as much as was spent before, if that is more.
@@ -24,11 +22,11 @@ const MOST_BOUNDS: u32 = 200;
 pub(in super::super) fn fewest_delays(
     program: &Arc<Program>,
     property: &Property,
-    schedulers: &[Arc<dyn Scheduler>],
+    dispatchers: &[Dispatcher],
     work: u64,
     budget: &mut Budget,
 ) -> Result<Option<(Trace, Option<Bound>)>, Stop> {
-    let mut engine = Dispatch::new(Arc::clone(program), vec![property.clone()], schedulers.to_vec());
+    let mut engine = Dispatch::new(Arc::clone(program), vec![property.clone()], dispatchers.to_vec());
     let mut own = budget.with_work(work);
     let mut found = None;
     for _ in 0..MOST_BOUNDS {
@@ -54,7 +52,7 @@ impl Dispatch {
         let (_, found) = self.first(property).ok_or_else(|| Stop::defect("nothing happens that must not"))?;
         let delays = self.delays_of(&found);
         let asked = vec![self.properties[property].clone()];
-        let mut smaller = Self::new(Arc::clone(&self.program), asked, self.schedulers.clone());
+        let mut smaller = Self::new(Arc::clone(&self.program), asked, self.dispatchers.clone());
         let mut own = budget.with_work(MORE_WORK.max(budget.work()));
         let mut found = None;
         for tasks in 1.. {
@@ -91,11 +89,9 @@ impl Dispatch {
         if let Some(point) = found.task {
             ways.push(self.last(&runner, point, goal, budget)?);
         }
-        let scheduler = self.schedulers[found.scheduler as usize].name();
-        let mut trace = follow(&self.machine, &runner, &ways, goal, &self.properties[property].clone(), budget)?;
-        if !self.is_prescribed() {
-            trace.scheduler = Some(scheduler);
-        }
+        let scheduler = self.policies[found.scheduler as usize].scheduler().map(Scheduler::name);
+        let mut trace = follow(&self.tasks.machine, &runner, &ways, goal, &self.properties[property].clone(), budget)?;
+        trace.scheduler = scheduler;
         Ok(trace.into())
     }
 
@@ -105,20 +101,14 @@ impl Dispatch {
         let (scheduler, before) = (self.states[number as usize].scheduler, self.states[number as usize].before);
         let points = match before {
             Some((before, task)) => vec![(self.states[before as usize].shared, task)],
-            None => self.machine.start(runner),
+            None => self.tasks.machine.start(runner),
         };
         for point in points {
-            let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
-            for exit in self.runs.entries[entry as usize].exits.clone() {
-                let item = &self.runs.items[exit as usize];
-                let Form::Stack(stack) = item.form else { continue };
-                let outcome = Outcome {
-                    shared: item.shared,
-                    posted: Arc::clone(&item.posted),
-                    yielded: (stack != ENDED).then_some(stack),
-                };
-                if item.shared == shared && self.leads(runner, scheduler, before, &outcome, &memory) {
-                    return Ok(way(&mut self.machine, &self.runs, &[], exit));
+            let entry = self.tasks.runs.run(&mut self.tasks.machine, runner, point, budget)?;
+            for exit in self.tasks.runs.entries[entry as usize].exits.clone() {
+                let Some(outcome) = self.tasks.outcome(exit) else { continue };
+                if outcome.shared == shared && self.leads(runner, scheduler, before, &outcome, &memory) {
+                    return Ok(way(&mut self.tasks.machine, &self.tasks.runs, &[], exit));
                 }
             }
         }
@@ -134,33 +124,25 @@ impl Dispatch {
         outcome: &Outcome,
         wanted: &[u32],
     ) -> bool {
-        let own = Arc::clone(&self.schedulers[scheduler as usize]);
+        let own = Arc::clone(&self.policies[scheduler as usize]);
         let gives = |mut memory: Memory| {
-            outcome.posted.iter().for_each(|&task| own.give(&mut memory, task, true));
-            outcome.yielded.iter().for_each(|&task| own.give(&mut memory, task, false));
+            for (&task, posted) in outcome.given() {
+                own.give(&mut memory, task, posted);
+            }
             memory == wanted
         };
         let Some((before, task)) = before else { return gives(own.start()) };
         let State { shared, ref memory, .. } = self.states[before as usize];
-        let mut memory = memory.to_vec();
-        let pending = own.pending(&memory).to_vec();
-        let machine = &mut self.machine;
-        let stuck: FxHashSet<u32> =
-            pending.iter().copied().filter(|&task| Self::is_blocked(machine, runner, (shared, task)).0).collect();
-        for _ in 0..=pending.len() {
-            let Some(front) = own.take(&mut memory, &|task| stuck.contains(&task)) else { return false };
-            if front == task && gives(memory.clone()) {
-                return true;
-            }
-            own.delay(&mut memory, front);
-        }
-        false
+        let memory = memory.to_vec();
+        let stuck = self.tasks.blocked(runner, shared, own.pending(&memory));
+        let choices = (0..).map_while(|number| own.choice(&memory, number, &|task| stuck.contains(&task)));
+        choices.take(own.pending(&memory).len()).any(|choice| choice.task == task && gives(choice.memory))
     }
 
     /// The last run, to what must not happen.
     fn last(&mut self, runner: &Runner<'_>, point: Point, goal: Goal, budget: &mut Budget) -> Result<Way, Stop> {
-        let entry = self.runs.run(&mut self.machine, runner, point, budget)?;
-        let found = self.runs.way_to_failure(&mut self.machine, entry, goal);
+        let entry = self.tasks.runs.run(&mut self.tasks.machine, runner, point, budget)?;
+        let found = self.tasks.runs.way_to_failure(&mut self.tasks.machine, entry, goal);
         found.ok_or_else(|| Stop::defect("a run does not fail"))
     }
 }
