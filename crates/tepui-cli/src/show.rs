@@ -30,6 +30,7 @@ pub(crate) fn sequentialize(args: &SequentializeArgs) -> Result<Exit> {
     let form = match args.to {
         SequentialName::Bp => SequentialForm::Tepui,
         SequentialName::C => SequentialForm::C,
+        SequentialName::Boogie => SequentialForm::Boogie,
     };
     let text = match &args.back {
         Some(trace) => schedule(&loaded, args.delays, trace)?,

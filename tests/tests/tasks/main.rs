@@ -8,6 +8,7 @@ mod bounding;
 mod delays;
 mod forgeries;
 mod known;
+mod others;
 mod sequential;
 
 use tepui_lang::boolean::read_program;

@@ -50,7 +50,7 @@ fn made(source: &Program, delays: u32, purpose: Purpose, mistake: Option<Mistake
     program(&text.text)
 }
 
-fn depth_first(source: &Program, delays: u32) -> Found {
+pub(crate) fn depth_first(source: &Program, delays: u32) -> Found {
     let limits = Limits { delays, tasks: 10, frames: 5, states: 4_000 };
     enumerate(source, &*scheduler("dfs").unwrap(), limits)
 }

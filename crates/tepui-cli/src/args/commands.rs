@@ -106,6 +106,8 @@ pub(crate) enum SequentialName {
     Bp,
     /// C, for CBMC
     C,
+    /// Boogie
+    Boogie,
 }
 
 #[derive(Args, Debug)]

@@ -4,13 +4,13 @@
 //! `end`. They differ on the surface only: all are read as one syntax tree, whose names are then looked up. The
 //! printer writes the dialect of Tepui; what is printed reads back as the same program.
 
-mod c;
 mod c2s;
 mod exclusive;
 mod expressions;
 mod getafix;
 mod hints;
 mod lints;
+mod others;
 mod parse;
 mod print;
 mod resolve;
@@ -24,7 +24,7 @@ pub use tepui_model::program::{DEADLOCK, THREAD_LIMIT};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::source::Source;
 
-pub use c::print_c;
+pub use others::{print_boogie, print_c};
 pub use print::{print_head, print_program, print_with_remarks};
 pub use sequentialize::{Mistake, Purpose, Sequential, Sequentialized, sequentialize};
 

@@ -227,6 +227,8 @@ pub enum SequentialForm {
     Tepui,
     /// C, for bounded model checkers.
     C,
+    /// Boogie.
+    Boogie,
 }
 
 /// From time to time asked whether to stop.

@@ -12,7 +12,7 @@ use tepui_engines::program::tasks::counting::{Counting, unbounded_height};
 use tepui_engines::program::tasks::dispatch::Dispatch;
 use tepui_engines::program::tasks::scheduled;
 use tepui_lang::boolean::{
-    Purpose, Sequential, Sequentialized, print_c, print_program, read_c2s, read_program, sequentialize,
+    Purpose, Sequential, Sequentialized, print_boogie, print_c, print_program, read_c2s, read_program, sequentialize,
 };
 use tepui_lang::source::Source;
 use tepui_model::Digest;
@@ -245,13 +245,14 @@ impl Kind for Asynchronous {
 
     fn sequential(&self, delays: u32, form: SequentialForm) -> Result<Printed, Error> {
         let (Sequentialized { text, .. }, program) = self.made_sequential(delays)?;
-        if form == SequentialForm::Tepui {
-            return Ok(Printed { extension: "bp", text });
-        }
         let head: String =
             text.lines().take_while(|line| line.starts_with("//")).map(|line| format!("{line}\n")).collect();
-        let text = print_c(&program, &head).map_err(Error::Unsupported)?;
-        Ok(Printed { extension: "c", text })
+        let (extension, printed) = match form {
+            SequentialForm::Tepui => ("bp", Ok(text)),
+            SequentialForm::C => ("c", print_c(&program, &head)),
+            SequentialForm::Boogie => ("bpl", print_boogie(&program, &head)),
+        };
+        Ok(Printed { extension, text: printed.map_err(Error::Unsupported)? })
     }
 
     fn schedule(&self, delays: u32, trace: &Trace, budget: &Budget) -> Result<Trace, Error> {

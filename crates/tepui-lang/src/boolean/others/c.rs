@@ -5,12 +5,15 @@
 use std::fmt::Write as _;
 
 use tepui_model::program::{
-    Action, Declared, Element, Expression, Index, Kind, Operator, Place, Procedure, Program, Shape, Slot, Variable,
+    Action, Declared, Element, Expression, Index, Kind, Operator, Place, Procedure, Program, Slot, Variable,
 };
+
+use super::{Names, plain};
 
 /// The program in C; or why that is not to be had.
 pub fn print_c(program: &Program, head: &str) -> Result<String, String> {
-    let mut printer = Printer { program, procedure: usize::MAX, text: String::new(), depth: 0 };
+    let names = Names { program, procedure: None };
+    let mut printer = Printer { program, procedure: usize::MAX, names, text: String::new(), depth: 0 };
     head.lines().for_each(|line| printer.line(line));
     printer.text.push_str(PRELUDE);
     for declared in &program.declared {
@@ -46,16 +49,12 @@ static int divided(int x, int y) { return (x - modulo(x, y)) / y; }
 struct Printer<'p> {
     program: &'p Program,
     procedure: usize,
+    names: Names<'p>,
     text: String,
     depth: usize,
 }
 
 type Written = Result<(), String>;
-
-/// A name without marks that C does not know.
-fn plain(name: &str) -> String {
-    name.chars().map(|mark| if mark.is_ascii_alphanumeric() { mark } else { '_' }).collect()
-}
 
 impl Printer<'_> {
     fn line(&mut self, line: &str) {
@@ -64,40 +63,19 @@ impl Printer<'_> {
 
     /// A variable with its size, if it has several parts.
     fn declared(&self, sort: &str, declared: &Declared) -> String {
-        let parts = self.program.parts(&declared.shape);
-        let size = if self.is_array(declared) { format!("[{parts}]") } else { String::new() };
-        format!("{sort}{}_{}{size}", declared.first, plain(&declared.name))
-    }
-
-    fn is_array(&self, declared: &Declared) -> bool {
-        !matches!(declared.shape, Shape::Scalar(_))
-    }
-
-    /// The variables around a slot, and its place among their parts.
-    fn around(&self, slot: Slot) -> Option<(String, &Declared, usize)> {
-        let (all, sort, number) = match slot {
-            Slot::Shared(number) => (&self.program.declared, "v", number),
-            Slot::Local(number) => (&self.program.procedures[self.procedure].declared, "l", number),
-        };
-        let has = |one: &&Declared| (one.first..one.first + self.program.parts(&one.shape)).contains(&number);
-        let found = all.iter().find(has)?;
-        Some((format!("{sort}{}_{}", found.first, plain(&found.name)), found, number - found.first))
+        let size = self.names.size(declared).map_or(String::new(), |size| format!("[{size}]"));
+        format!("{}{size}", Names::of(sort, declared))
     }
 
     fn slot(&self, slot: Slot) -> String {
-        match (self.around(slot), slot) {
-            (Some((name, declared, part)), _) if self.is_array(declared) => format!("{name}[{part}]"),
-            (Some((name, ..)), _) => name,
-            // The variable of a loop is not declared.
-            (None, Slot::Local(number)) => format!("l{number}_loop"),
-            (None, Slot::Shared(number)) => format!("v{number}"),
-        }
+        let (name, part) = self.names.slot(slot);
+        part.map_or(name.clone(), |part| format!("{name}[{part}]"))
     }
 
     fn element(&self, element: &Element) -> String {
-        let Some((name, _, part)) = self.around(element.first) else { return self.slot(element.first) };
+        let (name, part) = self.names.slot(element.first);
         let index = |index: &Index| format!(" + ({}) * {}", self.expression(&index.value), index.stride);
-        format!("{name}[{part}{}]", element.indices.iter().map(index).collect::<String>())
+        format!("{name}[{}{}]", part.unwrap_or(0), element.indices.iter().map(index).collect::<String>())
     }
 
     fn place(&self, place: &Place) -> Option<String> {
@@ -159,7 +137,7 @@ impl Printer<'_> {
 
     fn procedure(&mut self, number: usize) -> Written {
         let procedure = &self.program.procedures[number];
-        self.procedure = number;
+        (self.procedure, self.names.procedure) = (number, Some(number));
         let head = self.head(number);
         self.text.push('\n');
         self.line(&format!("{head} {{"));
@@ -171,7 +149,7 @@ impl Printer<'_> {
         for (part, variable) in procedure.locals.iter().enumerate() {
             let (name, init) = (self.slot(Slot::Local(part)), self.init(variable));
             let value = if part < procedure.parameters { format!("p{part}") } else { init };
-            let kind = if self.around(Slot::Local(part)).is_none() { "int " } else { "" };
+            let kind = if self.names.is_declared(Slot::Local(part)) { "" } else { "int " };
             self.line(&format!("{kind}{name} = {value};"));
         }
         self.block(procedure, &procedure.body)?;
