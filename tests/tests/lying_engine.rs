@@ -39,7 +39,13 @@ impl Engine for Liar {
         let properties = self.model.properties().to_vec();
         let certificate =
             Certificate { model: self.model.digest(), properties, lemmas: Vec::new(), regular: None }.into();
-        Ok(Some(Evidence { certificate, because: "I say so".to_owned(), kind: "lie", view_depth: Some(1) }))
+        Ok(Some(Evidence {
+            certificate,
+            because: "I say so".to_owned(),
+            kind: "lie",
+            view_depth: Some(1),
+            figures: Vec::new(),
+        }))
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

@@ -15,7 +15,7 @@ use super::{Exit, print};
 const BOUND: u32 = 3;
 
 /// The most pending tasks, if nothing else is said.
-const TASKS: u32 = 32;
+const TASKS: u32 = 8;
 
 /// Counts executions and states.
 pub(crate) fn compare(args: &ExploreArgs) -> Result<Exit> {

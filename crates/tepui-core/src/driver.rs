@@ -342,8 +342,13 @@ mod tests {
             let certificate =
                 Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new(), regular: None }
                     .into();
-            let evidence =
-                Evidence { certificate, because: "the script ends".to_owned(), kind: "script", view_depth: Some(1) };
+            let evidence = Evidence {
+                certificate,
+                because: "the script ends".to_owned(),
+                kind: "script",
+                view_depth: Some(1),
+                figures: Vec::new(),
+            };
             Ok(self.converges_at.filter(|&at| self.next > at).map(|_| evidence))
         }
 

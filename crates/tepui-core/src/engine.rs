@@ -200,4 +200,6 @@ pub struct Evidence {
     pub kind: &'static str,
     /// The depth of the views that the argument needed, if it is about views.
     pub view_depth: Option<u32>,
+    /// Numbers that say more about the argument, for machines.
+    pub figures: Vec<(&'static str, u64)>,
 }

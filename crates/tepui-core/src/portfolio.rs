@@ -507,7 +507,13 @@ mod tests {
                 regular: None,
             };
             let because = "it is done".to_owned();
-            Ok(Some(Evidence { certificate: certificate.into(), because, kind: "plod", view_depth: None }))
+            Ok(Some(Evidence {
+                certificate: certificate.into(),
+                because,
+                kind: "plod",
+                view_depth: None,
+                figures: Vec::new(),
+            }))
         }
 
         fn trace(&mut self, _: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {

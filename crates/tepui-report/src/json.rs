@@ -136,7 +136,13 @@ pub fn render(report: &Report<'_>) -> String {
         reduced: outcome.reduced,
         views: outcome.has_views().then(|| last.map_or(0, |iteration| iteration.views)),
         view_depth: proven.and_then(|evidence| evidence.view_depth),
-        evidence: proven.map(|evidence| serde_json::json!({ "kind": evidence.kind, "because": evidence.because })),
+        evidence: proven.map(|evidence| {
+            let mut fields = serde_json::Map::new();
+            fields.insert("kind".to_owned(), evidence.kind.into());
+            fields.insert("because".to_owned(), evidence.because.as_str().into());
+            fields.extend(evidence.figures.iter().map(|&(name, number)| (name.to_owned(), number.into())));
+            fields.into()
+        }),
         states: last.map_or(0, |iteration| iteration.states),
         steps: last.map_or(0, |iteration| iteration.steps),
         seconds: report.seconds,

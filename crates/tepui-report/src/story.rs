@@ -52,7 +52,7 @@ pub(crate) fn render(story: &Story, stacks: bool) -> String {
     }
     out.extend(story.end.iter().map(|end| format!("    {}\n", visible(end))));
     if let hidden @ 1.. = story.steps.len() - steps.len() {
-        let steps = format!("not shown: {} (skip and goto)", count(hidden as u64, "step"));
+        let steps = format!("not shown: {} without effect", count(hidden as u64, "step"));
         let _ = writeln!(out, "    {}", paint(DIM, &steps));
     }
     out

@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tepui_cert::program::{ANY, Certificate, Node, Pending, Tasks};
+use tepui_cert::program::{ANY, Certificate, Marking, Node, Pending, Tasks};
 use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
 use tepui_model::program::{Action, Goal, Order, Program, Property};
 use tepui_model::pushdown::Symbol;
@@ -110,6 +110,48 @@ enum Way<'a> {
     Returned(Results),
 }
 
+/// The markings of a shared state.
+#[derive(Default)]
+struct Markings<'a> {
+    all: Vec<&'a Pending>,
+    listed: FxHashSet<&'a Pending>,
+    /// For each stack a row of bits: one for each marking, whether it has it.
+    having: FxHashMap<u32, Vec<u64>>,
+}
+
+impl<'a> Markings<'a> {
+    fn add(&mut self, pending: &'a Pending) {
+        let (word, bit) = (self.all.len() / 64, self.all.len() % 64);
+        for (stack, _) in pending {
+            let row = self.having.entry(*stack).or_default();
+            row.resize(word + 1, 0);
+            row[word] |= 1 << bit;
+        }
+        self.all.push(pending);
+        self.listed.insert(pending);
+    }
+
+    /// Whether something is within one of them, which must have each stack at least.
+    fn cover(&self, pending: &Pending) -> bool {
+        let rows: Option<Vec<_>> = pending.iter().map(|(stack, _)| self.having.get(stack)).collect();
+        let Some(rows) = rows else { return false };
+        let Some(words) = rows.iter().map(|row| row.len()).min() else { return !self.all.is_empty() };
+        (0..words).any(|word| {
+            let all = rows.iter().try_fold(u64::MAX, |all, row| Some(all & row[word]).filter(|all| *all != 0));
+            let has = |bit: &usize| all.is_some_and(|all| all >> bit & 1 == 1);
+            (0..64).filter(has).any(|bit| is_within(pending, self.all[word * 64 + bit]))
+        })
+    }
+}
+
+/// Whether there are at most as many of each stack.
+fn is_within(found: &Pending, listed: &Pending) -> bool {
+    let mut rest = listed.iter();
+    found
+        .iter()
+        .all(|(stack, count)| rest.find(|own| own.0 >= *stack).is_some_and(|own| own.0 == *stack && own.1 >= *count))
+}
+
 struct Checking<'a> {
     runner: &'a Runner<'a>,
     tables: &'a Tables<'a>,
@@ -121,8 +163,8 @@ struct Checking<'a> {
     nodes: Vec<FxHashMap<(u32, u32), usize>>,
     /// For each entry how it is left, if that was asked for.
     exits: RefCell<Vec<Option<Rc<[Exit<'a>]>>>>,
-    /// For each shared state the markings: those that are listed, and their numbers.
-    markings: FxHashMap<u32, (FxHashSet<&'a Pending>, Vec<usize>)>,
+    /// For each shared state the markings.
+    markings: FxHashMap<u32, Markings<'a>>,
     /// What was seen to fail, or to happen.
     failed: FxHashSet<Goal>,
     /// The places at which tasks stand that run.
@@ -156,11 +198,9 @@ impl<'a> Checking<'a> {
         if !once || nodes.iter().zip(&own.entries).any(|(nodes, entry)| nodes.len() != entry.nodes.len()) {
             return Err("a stack, an entry or a node is listed twice".to_owned());
         }
-        let mut markings: FxHashMap<u32, (FxHashSet<&Pending>, Vec<usize>)> = FxHashMap::default();
-        for (number, marking) in own.markings.iter().enumerate() {
-            let (listed, numbers) = markings.entry(marking.shared).or_default();
-            listed.insert(&marking.pending);
-            numbers.push(number);
+        let mut markings: FxHashMap<u32, Markings<'_>> = FxHashMap::default();
+        for marking in &own.markings {
+            markings.entry(marking.shared).or_default().add(&marking.pending);
         }
         let exits = RefCell::new(own.entries.iter().map(|_| None).collect());
         let (failed, stood) = (FxHashSet::default(), FxHashSet::default());
@@ -347,7 +387,7 @@ impl<'a> Checking<'a> {
         let stack = self.stack_number(below, frames)?;
         let node = self.nodes[entry].get(&(shared, stack));
         let node = &self.own.entries[entry].nodes[*node.ok_or("a step leads to a node that is not listed")?];
-        match posted.iter().all(|found| node.posted.iter().any(|listed| self.is_within(found, listed))) {
+        match posted.iter().all(|found| node.posted.iter().any(|listed| self.agree(found, listed))) {
             true => Ok(()),
             false => Err("more may have been posted at a node than is listed".to_owned()),
         }
@@ -388,13 +428,13 @@ impl<'a> Checking<'a> {
         let shared = self.tables.shared_number(&shared);
         for main in &mains {
             let main = self.stack_number(&[], &[self.symbol(main)?])?;
-            self.dispatch((shared, main), &Pending::new())?;
+            self.dispatch((shared, main), &Pending::new(), None)?;
         }
         for (number, marking) in self.own.markings.iter().enumerate() {
             self.look(number)?;
             for at in self.free(marking.shared, &marking.pending)? {
                 let (stack, rest) = without(&marking.pending, at);
-                self.dispatch((marking.shared, stack), &rest)?;
+                self.dispatch((marking.shared, stack), &rest, Some(marking))?;
             }
         }
         Ok(())
@@ -437,7 +477,7 @@ impl<'a> Checking<'a> {
     }
 
     /// When a task is dispatched and ends or yields, what is pending then is within a marking.
-    fn dispatch(&self, (shared, stack): (u32, u32), rest: &Pending) -> Checked {
+    fn dispatch(&self, (shared, stack): (u32, u32), rest: &Pending, from: Option<&Marking>) -> Checked {
         let entry = self.entries.get(&(shared, stack)).copied();
         let entry = entry.ok_or("a task is pending whose entry is not listed")?;
         for exit in &*self.left(entry)? {
@@ -449,29 +489,28 @@ impl<'a> Checking<'a> {
             };
             for posted in exit.posted {
                 let pending = self.plus(&self.plus(rest, posted), own.as_slice());
-                self.require_marking(shared, pending)?;
+                // Often nothing is posted: then less is pending than before.
+                let less = |from: &Marking| from.shared == shared && is_within(&pending, &from.pending);
+                if !(self.own.counted && from.is_some_and(less)) {
+                    self.require_marking(shared, pending)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn require_marking(&self, shared: u32, pending: Pending) -> Checked {
-        let pending = if self.own.counted || self.order != Order::Bag { pending } else { sorted(pending) };
-        let found = self.markings.get(&shared).is_some_and(|(listed, numbers)| {
-            let within = |&number: &usize| self.is_within(&pending, &self.own.markings[number].pending);
-            listed.contains(&pending) || self.own.counted && numbers.iter().any(within)
-        });
-        if found { Ok(()) } else { Err("what may be pending is within no marking".to_owned()) }
+    /// Whether what was found is within what is listed. Where tasks are not counted, it is the same.
+    fn agree(&self, found: &Pending, listed: &Pending) -> bool {
+        if self.own.counted { is_within(found, listed) } else { found == listed }
     }
 
-    fn is_within(&self, found: &Pending, listed: &Pending) -> bool {
-        if !self.own.counted {
-            return found == listed;
-        }
-        let mut rest = listed.iter();
-        found.iter().all(|(stack, count)| {
-            rest.find(|own| own.0 >= *stack).is_some_and(|own| own.0 == *stack && own.1 >= *count)
-        })
+    fn require_marking(&self, shared: u32, pending: Pending) -> Checked {
+        let pending = if self.own.counted || self.order != Order::Bag { pending } else { sorted(pending) };
+        let found = self
+            .markings
+            .get(&shared)
+            .is_some_and(|markings| markings.listed.contains(&pending) || self.own.counted && markings.cover(&pending));
+        if found { Ok(()) } else { Err("what may be pending is within no marking".to_owned()) }
     }
 
     fn sums(&self, ones: &[Pending], others: &[Pending]) -> Vec<Pending> {

@@ -22,7 +22,7 @@ pub(crate) struct ExploreArgs {
     /// The most delays (delays, dispatch)
     #[arg(long, value_name = "D", conflicts_with = "bound", help_heading = LIMITS)]
     pub(crate) delays: Option<u32>,
-    /// The most pending tasks (dispatch)
+    /// The most pending tasks (dispatch; --bounding, 8)
     #[arg(long, value_name = "B", conflicts_with_all = ["bound", "rounds"], help_heading = LIMITS)]
     pub(crate) tasks: Option<u32>,
     /// Count executions and states for each bound up to --bound (3), in ways to bound a search that are to be compared; with
@@ -30,7 +30,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', conflicts_with_all = NOT_BOUNDING, help_heading = TASKS)]
     pub(crate) bounding: Vec<BoundingName>,
     /// Cut executions off after so many dispatches (--bounding)
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "bounding", help_heading = TASKS)]
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "bounding", help_heading = TASKS)]
     pub(crate) dispatches: u32,
 }
 

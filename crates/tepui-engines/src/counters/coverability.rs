@@ -212,7 +212,13 @@ impl Coverability {
     fn evidence(&self, properties: &[usize]) -> Evidence {
         let certificate = self.certificate(properties);
         let because = because(&certificate.lemmas);
-        Evidence { certificate: certificate.into(), because, kind: "coverability", view_depth: None }
+        Evidence {
+            certificate: certificate.into(),
+            because,
+            kind: "coverability",
+            view_depth: None,
+            figures: Vec::new(),
+        }
     }
 }
 

@@ -242,7 +242,7 @@ impl Cover {
         let known = told(&self.program, explorer.precisions());
         let because = format!("{} cover every schedule and every queue length ({known})", rows_text(explorer.len()));
         let certificate = explorer.certificate(&errors).into();
-        Some((excluded, Evidence { certificate, because, kind: "cover", view_depth: None }))
+        Some((excluded, Evidence { certificate, because, kind: "cover", view_depth: None, figures: Vec::new() }))
     }
 }
 

@@ -218,14 +218,14 @@ impl Engine for Queues {
                 bound => format!("no queue ever has more than {bound} events: {states} are all there are"),
             };
             let certificate = self.explorer.certificate(&claims).into();
-            return Ok(Some(Evidence { certificate, because, kind: "finite", view_depth: None }));
+            return Ok(Some(Evidence { certificate, because, kind: "finite", view_depth: None, figures: Vec::new() }));
         }
         let precision = self.views.precision;
         let known = told(&self.program, &vec![precision; self.program.kinds.len()]);
         let Some(rows) = self.closed(budget)? else { return Ok(None) };
         let because = format!("{} are exactly those of every queue length ({known})", rows_text(rows.len()));
         let certificate = rows.certificate(&claims).into();
-        Ok(Some(Evidence { certificate, because, kind: "views", view_depth: None }))
+        Ok(Some(Evidence { certificate, because, kind: "views", view_depth: None, figures: Vec::new() }))
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

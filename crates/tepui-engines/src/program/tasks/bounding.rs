@@ -132,8 +132,9 @@ impl Counting<'_> {
             let mut next = Layer::default();
             for ((shared, memory, spent), ways) in layer {
                 budget.spend(1)?;
-                if dispatched == self.limits.dispatches {
-                    self.cut = true;
+                let done = self.policy.pending(&memory).is_empty();
+                if done || dispatched == self.limits.dispatches {
+                    self.cut |= !done;
                     self.end(spent, ways);
                 } else {
                     self.dispatch(shared, &memory, spent, ways, &mut next, budget)?;

@@ -11,9 +11,11 @@
 //! must be pending before each dispatch, and how often what can be repeated has to be.
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use tepui_cert::Trace;
 use tepui_cert::program::{ANY, Pending};
 use tepui_core::text::count;
@@ -25,6 +27,7 @@ use tepui_model::program::{Action, Goal, Order, Program, Property};
 use super::certificate::certificate;
 use super::concrete::{Way, follow, way};
 use super::dispatch::fewest_delays;
+use super::markings::Index;
 use super::posts::{Posts, insert, is_within, plus};
 use super::runs::{Form, Ledger, Nothing, Runs};
 use super::{ENDED, Machine, Point};
@@ -61,6 +64,10 @@ struct Marked {
     covered: bool,
 }
 
+fn hash_of(marked: &Marked) -> u64 {
+    FxBuildHasher.hash_one((marked.shared, &marked.pending))
+}
+
 /// The engine.
 pub struct Counting {
     program: Arc<Program>,
@@ -71,7 +78,9 @@ pub struct Counting {
     posts: Posts,
     outcomes: FxHashMap<u32, Arc<[Outcome]>>,
     states: Vec<Marked>,
-    by_shared: FxHashMap<u32, Vec<u32>>,
+    by_shared: FxHashMap<u32, Index>,
+    /// All of them.
+    known: HashTable<u32>,
     todo: VecDeque<u32>,
     /// For each goal that something happens: the state, if any, and the task that is dispatched there.
     happens: FxHashMap<Goal, (Option<u32>, Point)>,
@@ -93,6 +102,7 @@ impl Counting {
             outcomes: FxHashMap::default(),
             states: Vec::new(),
             by_shared: FxHashMap::default(),
+            known: HashTable::new(),
             todo: VecDeque::new(),
             happens: FxHashMap::default(),
             bound: 0,
@@ -181,9 +191,17 @@ impl Counting {
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         let (shared, mut pending) = (outcome.shared, plus(rest, &outcome.more));
-        let known = self.by_shared.entry(shared).or_default();
-        budget.spend(1 + known.len() as u64 / 16)?;
-        if known.iter().any(|&known| is_within(&pending, &self.states[known as usize].pending)) {
+        budget.spend(1)?;
+        let less = |from: u32| {
+            let from = &self.states[from as usize];
+            from.shared == shared && is_within(&pending, &from.pending)
+        };
+        if before.is_some_and(less) || self.is_known(shared, &pending) {
+            return Ok(());
+        }
+        let among = self.by_shared.entry(shared).or_default();
+        budget.spend(among.words() as u64 / 4)?;
+        if among.above(&pending).any(|known| is_within(&pending, &self.states[known as usize].pending)) {
             return Ok(());
         }
         let (mut grown, mut depth, mut ancestor) = (Vec::new(), 0, before);
@@ -201,17 +219,28 @@ impl Counting {
         }
         budget.spend(u64::from(depth) / 64)?;
         let number = self.states.len() as u32;
-        let states = &mut self.states;
-        self.by_shared.entry(shared).or_default().retain(|&known| {
+        let (states, among) = (&mut self.states, self.by_shared.entry(shared).or_default());
+        among.remove_below(&pending, |known| {
             let covered = is_within(&states[known as usize].pending, &pending);
             states[known as usize].covered |= covered;
-            !covered
+            covered
         });
-        self.by_shared.entry(shared).or_default().push(number);
+        among.add(number, &pending);
         let (exit, posted) = (outcome.exit, outcome.posted.clone());
-        self.states.push(Marked { shared, pending, before, task, exit, posted, grown, depth, covered: false });
+        states.push(Marked { shared, pending, before, task, exit, posted, grown, depth, covered: false });
+        let hash = |number: &u32| hash_of(&states[*number as usize]);
+        self.known.insert_unique(hash(&number), number, hash);
         self.todo.push_back(number);
         Ok(())
+    }
+
+    /// Whether a marking was reached before.
+    fn is_known(&self, shared: u32, pending: &Pending) -> bool {
+        let same = |known: &u32| {
+            let known = &self.states[*known as usize];
+            known.shared == shared && known.pending == *pending
+        };
+        self.known.find(FxBuildHasher.hash_one((shared, pending)), same).is_some()
     }
 
     /// The properties that are violated. Where the order is prescribed, nothing is known to be.
@@ -234,10 +263,12 @@ impl Counting {
     fn evidence(&self) -> Evidence {
         let properties = self.safe().into_iter().map(|own| self.properties[own].clone()).collect();
         let markings = self.markings();
-        let because = self.because(&markings);
+        let (most, any) = Self::figures(&markings);
         let posted = |item: u32| self.posts.at(item).to_vec();
         let certificate = certificate(&self.machine, properties, true, &self.runs, &posted, markings);
-        Evidence { certificate: certificate.into(), because, kind: "counting", view_depth: None }
+        let because = Self::because((most, any));
+        let figures = vec![("counters", most.into()), ("unbounded_kinds", any as u64)];
+        Evidence { certificate: certificate.into(), because, kind: "counting", view_depth: None, figures }
     }
 
     fn markings(&self) -> Vec<(u32, Pending)> {
@@ -245,14 +276,17 @@ impl Counting {
         listed.map(|state| (state.shared, state.pending.clone())).collect()
     }
 
-    fn because(&self, markings: &[(u32, Pending)]) -> String {
-        let most = markings.iter().flat_map(|(_, pending)| pending).map(|own| own.1).filter(|&own| own < ANY).max();
-        let mut any: Vec<_> =
-            markings.iter().flat_map(|(_, pending)| pending).filter(|own| own.1 == ANY).map(|own| own.0).collect();
-        any.sort_unstable();
-        any.dedup();
-        let most = format!("at most {} of one kind at a time", count(most.unwrap_or(0).into(), "task"));
-        match any.len() {
+    /// The most tasks of one kind that are pending where there is a limit, and how many kinds there are without one.
+    fn figures(markings: &[(u32, Pending)]) -> (u32, usize) {
+        let counts = || markings.iter().flat_map(|(_, pending)| pending);
+        let most = counts().map(|own| own.1).filter(|&own| own < ANY).max();
+        let any: FxHashSet<_> = counts().filter(|own| own.1 == ANY).map(|own| own.0).collect();
+        (most.unwrap_or(0), any.len())
+    }
+
+    fn because((most, any): (u32, usize)) -> String {
+        let most = format!("at most {} of one kind at a time", count(most.into(), "task"));
+        match any {
             0 => format!("every order of dispatch was looked at: {most}"),
             kinds => format!(
                 "every order of dispatch was looked at: any number of tasks of {}, and {most} otherwise",

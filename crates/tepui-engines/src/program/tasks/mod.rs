@@ -18,6 +18,7 @@ mod concrete;
 pub mod counting;
 pub mod dispatch;
 mod dispatched;
+mod markings;
 mod policy;
 mod posts;
 mod runs;
