@@ -24,7 +24,7 @@ from families import OWN
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-TEPUI = os.path.join(ROOT, "target", "release", "tepui")
+TEPUI = os.environ.get("TEPUI", os.path.join(ROOT, "target", "release", "tepui"))
 WRITTEN = ["dekker", "peterson3", "driver4", "readers"]
 
 

@@ -10,6 +10,7 @@ pub mod examples;
 pub mod facade;
 pub mod live;
 pub mod oracle;
+pub mod parts;
 pub mod programs;
 pub mod queues;
 pub mod random;

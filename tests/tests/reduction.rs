@@ -1,16 +1,18 @@
 //! Threads that wait: a search that explores only some threads at a state against one that explores all.
 //!
-//! Random programs are compared: 1,000, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says.
-//! `TEPUI_RANDOM_SEED` is the first seed.
+//! Random programs are compared: 1,000, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. So are random
+//! pushdown systems, twice as many, and with the slow oracle. `TEPUI_RANDOM_SEED` is the first seed.
 
 #![allow(clippy::unwrap_used)]
 
 use fastrand::Rng;
 use tepui::{Answer, CLOSURE, Cores, Options, PartialOrder, Problem, Reading};
-use tepui_core::{Budget, Limit, Reason, Status, Stop, Verdict};
+use tepui_core::{Budget, Limit, Outcome, Reason, Status, Stop, Verdict};
 use tepui_lang::boolean::read_program;
 use tepui_lang::source::Source;
-use tepui_tests::facade::program_certificate;
+use tepui_tests::facade::{program_certificate, self_check, verify};
+use tepui_tests::oracle::{Cap, reachable, violates};
+use tepui_tests::parts::of_parts;
 use tepui_tests::random_programs::{Apart, apart};
 
 /// How much work a program may cost; few need it.
@@ -95,4 +97,57 @@ fn what_waits_hides_nothing() {
     assert!(reduced * 3 > compared, "only {reduced} of {compared} programs have threads that wait");
     assert!(calling * 10 > count as usize, "only {calling} programs with calls");
     assert!(violated * 8 > count as usize, "only {violated} violations");
+}
+
+#[test]
+fn rules_that_wait_hide_nothing() {
+    let first = number("TEPUI_RANDOM_SEED", 0);
+    let count = 2 * number("TEPUI_RANDOM_PROGRAMS", 1_000);
+    let (mut compared, mut reduced, mut growing, mut violated, mut open, mut states) = (0, 0, 0, 0, 0, [0, 0]);
+    for seed in first..first + count {
+        let model = of_parts(&mut Rng::with_seed(seed));
+        let (found, all) = reachable(&model, Cap { height: 5, states: 3_000 });
+        let answer = |partial_order: PartialOrder, cores: Cores, symmetry: bool| {
+            let options = Options { engine: &CLOSURE, cores, symmetry, partial_order, ..Options::default() };
+            let mut outcome = verify(&model, &options, &Budget::unlimited().with_work(WORK)).unwrap();
+            self_check(&model, &mut outcome).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            outcome
+        };
+        let symmetry = seed % 3 > 0;
+        let full = answer(PartialOrder::Off, Cores::new(1), symmetry);
+        let waiting = answer(PartialOrder::Always, Cores::new(1), symmetry);
+        if seed % 4 == 0 {
+            let two = answer(PartialOrder::Always, Cores { threads: 2, chunk: 1 }, symmetry);
+            assert_eq!(two.iterations.len(), waiting.iterations.len(), "seed {seed}");
+            assert!(
+                two.iterations.iter().zip(&waiting.iterations).all(|(one, two)| one.states == two.states),
+                "{seed}"
+            );
+        }
+        for (number, (one, other)) in full.properties.iter().zip(&waiting.properties).enumerate() {
+            let is_violated = found.iter().any(|state| violates(&model.properties()[number], state));
+            for (status, of) in [(one.verdict.status(), "full"), (other.verdict.status(), "waiting")] {
+                match status {
+                    Status::Safe => assert!(!is_violated, "seed {seed}: {} {of}", one.name),
+                    Status::Unsafe => assert!(is_violated || !all, "seed {seed}: {} {of}", one.name),
+                    Status::Unknown => open += 1,
+                }
+            }
+            violated += usize::from(other.verdict.status() == Status::Unsafe);
+        }
+        compared += 1;
+        if waiting.reduced {
+            reduced += 1;
+            growing += usize::from(!all);
+            let last = |outcome: &Outcome| outcome.iterations.last().map_or(0, |last| last.states);
+            states = [states[0] + last(&full), states[1] + last(&waiting)];
+        }
+    }
+    println!(
+        "{compared} compared, {reduced} reduced ({growing} growing), {violated} violated, {open} open, {states:?} states"
+    );
+    assert!(reduced * 3 > compared, "only {reduced} of {compared} systems have threads that wait");
+    assert!(growing * 50 > compared, "only {growing} systems with stacks that grow");
+    assert!(violated * 4 > compared, "only {violated} violations");
+    assert!(open * 10 < compared, "{open} open");
 }

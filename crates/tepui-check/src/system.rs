@@ -47,7 +47,7 @@ pub(crate) trait System: Show {
     fn meeting(&self, action: u32) -> &[usize];
     /// What a thread touches whose stack has some symbols, the top first, and may have some of the others; none, if nobody
     /// can tell.
-    fn touched(&self, _stack: &[Symbol]) -> Option<Touched> {
+    fn touched(&self, _thread: usize, _stack: &[Symbol]) -> Option<Touched> {
         None
     }
     /// What has no value yet in a shared state: who reads it gives it one.

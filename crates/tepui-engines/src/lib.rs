@@ -19,6 +19,7 @@ pub mod interner;
 pub mod obligations;
 pub mod observing;
 pub mod packed;
+pub(crate) mod persistent;
 pub mod program;
 pub mod proof;
 pub mod pushdown;

@@ -156,7 +156,7 @@ fn engines_stop_at_any_moment() {
         let (truth, symmetry) = (Truth::of(model), seed % 4 < 2);
         let cores = if seed.is_multiple_of(3) { Cores { threads: 2, chunk: 1 } } else { Cores::new(1) };
         let place = |name: &str| format!("seed {seed}, {name}");
-        let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, cores };
+        let searching = closure::Options { view_depth: 1 + seed as usize % 2, symmetry, waiting: false, cores };
         let shallow = closure::Options { view_depth: 1, ..searching };
         at_every_moment(&place("closure"), &truth, tally, || Box::new(Closure::new(Compiled::new(model), shallow)));
         let deep = Truth { views: None, ..Truth::of(model) };

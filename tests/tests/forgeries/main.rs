@@ -17,6 +17,7 @@ mod models;
 mod orbits;
 mod programs;
 mod proofs;
+mod rules;
 mod samples;
 mod symmetric;
 mod symmetry;

@@ -15,7 +15,7 @@
 //! steps to go. If one of them is a step of T, the first such step can be taken at once; it leads to a view of the set from
 //! where there is less to go. If none is, let j be the thread that moves first. A step of T can be put before all of them:
 //! the way is as long as before, and the one who fails, or stands where nobody must, still does, since it is not one of T that
-//! moved. On the way that 3 promises this is done again and again, j can still take its step, and in the end j is
+//! moved; where properties are about more than one thread, steps that they may notice collide with everybody's. On the way that 3 promises this is done again and again, j can still take its step, and in the end j is
 //! explored: contradiction. If it is a deadlock, some thread of T can move at first, which is tested as well, and still
 //! could at the end, unless somebody who must not be interrupted is blocked there; and that one is explored in the end.
 //!
@@ -166,7 +166,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
             let word = lemma.word(leader, row[thread + 1]);
             let below = lemma.is_open(word).then(|| lemma.below[leader].values().flatten());
             let stack: Vec<_> = word.iter().chain(below.into_iter().flatten()).copied().collect();
-            system.touched(&stack).map(Rc::new)
+            system.touched(leader, &stack).map(Rc::new)
         });
         touched.clone().ok_or_else(|| "models of this kind have all threads explored".to_owned())
     }

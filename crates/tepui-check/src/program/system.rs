@@ -220,7 +220,7 @@ impl System for Interpreted<'_> {
         &[]
     }
 
-    fn touched(&self, stack: &[Symbol]) -> Option<Touched> {
+    fn touched(&self, _: usize, stack: &[Symbol]) -> Option<Touched> {
         let frames = stack.iter().filter_map(|&symbol| self.tables.frame(symbol));
         let top = stack.first().and_then(|&symbol| self.tables.frame(symbol));
         Some(self.footprints.touched(top, frames))

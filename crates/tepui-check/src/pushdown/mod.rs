@@ -4,6 +4,7 @@ mod patterns;
 mod replay;
 mod show;
 mod system;
+mod waiting;
 
 use tepui_cert::pushdown::Certificate;
 use tepui_model::pushdown::{Model, Property};

@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 use tepui_model::pushdown::{Action, Model, Shared, Symbol, Thread};
 
+use super::waiting::Written;
+use crate::lemma::{Things, Touched};
 use crate::system::{Change, Move, Start, System};
 
 pub(super) struct Rules<'m> {
@@ -17,7 +19,12 @@ pub(super) struct Rules<'m> {
     stop: &'m dyn Fn() -> bool,
     initial: Vec<Start>,
     /// The rules of all threads by head.
-    by_head: Vec<FxHashMap<(u32, Symbol), Vec<usize>>>,
+    pub(super) by_head: Vec<FxHashMap<(u32, Symbol), Vec<usize>>>,
+    /// For each thread the number of its first head, a symbol on top of it.
+    pub(super) first_head: Vec<usize>,
+    /// What heads [write](super::waiting), and what rules write, for leaders of groups.
+    pub(super) writes: RefCell<FxHashMap<(usize, Symbol), Things>>,
+    pub(super) written: RefCell<FxHashMap<usize, Written>>,
     /// What the leaders of groups can do.
     meanings: RefCell<FxHashMap<usize, Rc<[Meaning]>>>,
 }
@@ -33,11 +40,17 @@ impl<'m> Rules<'m> {
         };
         let top_first = |stack: &Vec<Symbol>| stack.iter().rev().copied().collect();
         let init = model.init();
+        let first_head = |first: &mut usize, thread: &Thread| {
+            Some(std::mem::replace(first, *first + thread.symbol_count() as usize))
+        };
         Self {
             model,
             stop,
             initial: vec![(init.shared.0, init.stacks.iter().map(top_first).collect())],
             by_head: model.threads().iter().map(by_head).collect(),
+            first_head: model.threads().iter().scan(0, first_head).collect(),
+            writes: RefCell::default(),
+            written: RefCell::default(),
             meanings: RefCell::default(),
         }
     }
@@ -106,6 +119,10 @@ impl System for Rules<'_> {
 
     fn meeting(&self, _: u32) -> &[usize] {
         &[]
+    }
+
+    fn touched(&self, thread: usize, stack: &[Symbol]) -> Option<Touched> {
+        self.touched_by(thread, stack)
     }
 
     fn stop(&self) -> bool {

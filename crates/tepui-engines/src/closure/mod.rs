@@ -49,6 +49,8 @@ pub struct Options {
     pub view_depth: usize,
     /// Whether interchangeable threads are treated as such.
     pub symmetry: bool,
+    /// Whether threads wait that can.
+    pub waiting: bool,
     /// How many threads share the search.
     pub cores: Cores,
 }
@@ -67,7 +69,9 @@ impl Closure {
         let compiled = model.into();
         let symmetry = if options.symmetry { compiled.symmetry() } else { Symmetry::none(compiled.threads()) };
         let stacks = Stacks::new(&compiled);
-        Self::of(&FACTS, Pushdown::new(compiled, stacks, symmetry), options.view_depth, options.cores)
+        let system = Pushdown::new(compiled, stacks, symmetry);
+        let system = if options.waiting { system.reducing() } else { system };
+        Self::of(&FACTS, system, options.view_depth, options.cores)
     }
 }
 

@@ -1,14 +1,8 @@
-//! Which threads are explored at a state: a *persistent* set, with as few threads that can move as possible.
-//!
-//! A set is persistent if what its threads do next does not collide with anything that others may ever do. The least one that
-//! has a given thread is found by adding whoever collides. Of the sets that have fewest threads that can move, the one of
-//! the thread whose step found the state is taken, else the first. So a thread runs as far as it can before others
-//! begin: otherwise it would run in a circle anew wherever the others stand, and each of these circles would have to be
-//! opened for them.
+//! Which threads of a program can wait while others are explored.
 //!
 //! What a thread may ever do is what its topmost frame may, and what all frames may that were ever seen to wait for a
 //! procedure in threads of its kind: a view does not show which of them lie below. So more becomes known as the search goes on,
-//! and sets that were persistent have to be completed.
+//! and sets that were [persistent](crate::persistent) have to be completed.
 
 use super::footprints::{Footprints, Touched};
 use super::layout::{Field, Head};
@@ -16,6 +10,7 @@ use super::machine::Machine;
 use super::system::Programs;
 use super::tables::News;
 use crate::ids::{ThreadId, Threads};
+use crate::persistent::Disturbing;
 use crate::pushdown::tree::EMPTY;
 use crate::system::{Choice, System};
 
@@ -121,37 +116,15 @@ impl Programs {
             return Choice::Alone;
         }
         let Some(mover) = mover else { return Choice::All };
-        let mut enabled: Vec<Option<bool>> = vec![None; row.len() - 1];
         let mut next = Vec::new();
-        let mut can_move = |thread: ThreadId| {
-            let mut ask = || self.expand(thread, row, &mut next, news, &mut |_, _| {});
-            *enabled[thread.index()].get_or_insert_with(&mut ask)
+        let can_move = |thread: ThreadId| {
+            row[thread.field()] != EMPTY && self.expand(thread, row, &mut next, news, &mut |_, _| {})
         };
-        let disturbing = Disturbing::new(self, row);
-        let (mut fewest, mut set) = (usize::MAX, Vec::new());
-        for thread in [mover].into_iter().chain(Threads::of(row).filter(|&thread| thread != mover)) {
-            if row[thread.field()] == EMPTY || !can_move(thread) {
-                continue;
-            }
-            set.clear();
-            set.push(thread);
-            let mut count = 0;
-            // A set is given up as soon as it is no better than one before.
-            let better = disturbing.close(&mut set, |thread| {
-                count += usize::from(can_move(thread));
-                count < fewest
-            });
-            if better && !self.may_be_stuck(row, &set) {
-                fewest = count;
-                std::mem::swap(chosen, &mut set);
-            }
-            if fewest == 1 {
-                break;
-            }
-        }
+        let will_do = |set: &[ThreadId]| !self.may_be_stuck(row, set);
+        let found = Disturbances::new(self, row).fewest(mover, can_move, will_do, chosen);
         // Who has ended need not be named.
         let all = heads().all(|(thread, _)| chosen.contains(&thread));
-        if fewest == usize::MAX || all { Choice::All } else { Choice::Some }
+        if !found || all { Choice::All } else { Choice::Some }
     }
 
     /// Whether deadlocks are asked for, and it may be that no thread of a set can move.
@@ -169,7 +142,7 @@ impl Programs {
 
     /// Adds whoever collides with threads of a set.
     pub(super) fn close(&self, row: &[u32], set: &mut Vec<ThreadId>) {
-        Disturbing::new(self, row).close(set, |_| true);
+        Disturbances::new(self, row).close(set, |_| true);
     }
 
     /// How often more has become known of what threads may ever do.
@@ -178,8 +151,8 @@ impl Programs {
     }
 }
 
-/// Who disturbs whom at a state.
-struct Disturbing<'a> {
+/// What threads touch at a state.
+struct Disturbances<'a> {
     touching: Option<&'a Touching>,
     /// For each thread; and what lies below its topmost frame may touch.
     touched: Vec<Option<(Touched, u32)>>,
@@ -187,7 +160,7 @@ struct Disturbing<'a> {
     unset: Vec<u64>,
 }
 
-impl<'a> Disturbing<'a> {
+impl<'a> Disturbances<'a> {
     fn new(system: &'a Programs, row: &[u32]) -> Self {
         let Some(touching) = &system.touching else {
             return Self { touching: None, touched: vec![None; row.len() - 1], unset: Vec::new() };
@@ -205,8 +178,13 @@ impl<'a> Disturbing<'a> {
         });
         Self { touching: Some(touching), touched: touched.collect(), unset }
     }
+}
 
-    /// Whether what a thread does next collides with something that another one may ever do.
+impl Disturbing for Disturbances<'_> {
+    fn threads(&self) -> usize {
+        self.touched.len()
+    }
+
     #[inline]
     fn collides(&self, thread: ThreadId, other: ThreadId) -> bool {
         let (Some(touching), Some((own, below)), Some((other, others_below))) =
@@ -223,26 +201,5 @@ impl<'a> Disturbing<'a> {
             || touching.grown > 0
                 && (collide(own.next, others_below)
                     || own.next == own.ever && (collide(below, other.ever) || collide(below, others_below)))
-    }
-
-    /// Adds whoever collides with threads of a set, as long as all are wanted; says whether they were.
-    fn close(&self, set: &mut Vec<ThreadId>, mut is_wanted: impl FnMut(ThreadId) -> bool) -> bool {
-        let mut outside: Vec<_> = Threads::all(self.touched.len()).filter(|thread| !set.contains(thread)).collect();
-        let mut next = 0;
-        while let Some(&thread) = set.get(next) {
-            if !is_wanted(thread) {
-                return false;
-            }
-            outside.retain(|&other| {
-                let collides = self.collides(thread, other);
-                if collides {
-                    set.push(other);
-                }
-                !collides
-            });
-            next += 1;
-        }
-        set.sort_unstable();
-        true
     }
 }

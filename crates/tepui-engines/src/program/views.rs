@@ -27,6 +27,7 @@ use crate::explored::{Chosen, Explored, is_explored};
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::obligations::Targets;
 use crate::packed::PackedSet;
+use crate::pushdown::grams::moving;
 use crate::pushdown::words::{Fact, Words};
 use crate::system::PathStep;
 use crate::workers::Workers;
@@ -131,7 +132,7 @@ impl FrameViews {
         found: &mut Vec<(ThreadId, WordId, Effect)>,
     ) {
         let word = |thread: ThreadId| WordId(view[thread.field()]);
-        for thread in moving(system, view, explored) {
+        for thread in moving(&system.symmetry, view, explored) {
             let top = self.words.word(thread, word(thread))[0];
             if top.is_bottom() {
                 continue;
@@ -232,7 +233,7 @@ impl FrameViews {
         view: &'a [u32],
         explored: Chosen<'a>,
     ) -> impl Iterator<Item = (ThreadId, WordId, Symbol)> {
-        moving(system, view, explored).filter_map(move |thread| {
+        moving(&system.symmetry, view, explored).filter_map(move |thread| {
             let word = WordId(view[thread.field()]);
             let text = self.words.word(thread, word);
             (system.may_return(text[0]) && self.words.is_open(text)).then_some((thread, word, text[0]))
@@ -573,9 +574,4 @@ impl FrameViews {
             system.symmetry.canonicalise_at(target, place);
         }
     }
-}
-
-/// The threads explored at a view, of equal ones the first.
-fn moving(system: &Programs, view: &[u32], explored: Chosen<'_>) -> impl Iterator<Item = ThreadId> {
-    Threads::of(view).filter(move |&thread| is_explored(explored, thread) && !system.symmetry.repeats(view, thread))
 }

@@ -37,6 +37,8 @@ pub struct Move {
 pub struct Kind {
     heads: FxHashMap<(u32, u32), (u32, u32)>,
     moves: Vec<Move>,
+    /// For each symbol whether there are rules for it.
+    moving: Vec<bool>,
     /// The number of stack symbols, the marker of the empty stack included.
     pub symbols: u32,
 }
@@ -48,6 +50,16 @@ impl Kind {
             Some(&(start, end)) => &self.moves[start as usize..end as usize],
             None => &[],
         }
+    }
+
+    /// How many rules there are.
+    pub fn size(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Whether there are rules for a symbol on top, in any shared state.
+    pub(crate) fn may_move(&self, top: Symbol) -> bool {
+        self.moving[top.0 as usize]
     }
 
     /// All heads that have rules, in ascending order.
@@ -315,7 +327,9 @@ fn compile_kind(thread: &Thread, number: &FxHashMap<Shared, u32>, stop: &dyn Fn(
     };
     order.sort_by_key(head);
     let mut looked = 0;
-    let mut kind = Kind { heads: FxHashMap::default(), moves: Vec::new(), symbols: thread.symbol_count() };
+    let (symbols, mut moving) = (thread.symbol_count(), vec![false; thread.symbol_count() as usize]);
+    thread.rules.iter().for_each(|rule| moving[rule.top.0 as usize] = true);
+    let mut kind = Kind { heads: FxHashMap::default(), moves: Vec::new(), moving, symbols };
     for group in order.chunk_by(|one, other| head(one) == head(other)) {
         let start = kind.moves.len();
         let mut known = FxHashSet::default();

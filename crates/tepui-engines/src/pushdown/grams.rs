@@ -10,7 +10,8 @@ use tepui_model::pushdown::Action;
 use super::compiled::Compiled;
 use super::words::{Fact, Words};
 use crate::abstraction::Key;
-use crate::ids::{ThreadId, Threads, ViewId, WordId};
+use crate::explored::{Chosen, Explored, is_explored};
+use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
 use crate::packed::PackedSet;
 use crate::symmetry::Symmetry;
 use crate::workers::Workers;
@@ -54,7 +55,7 @@ impl Grams {
         &mut self,
         compiled: &Compiled,
         symmetry: &Symmetry,
-        views: &PackedSet<ViewId>,
+        (views, explored): (&PackedSet<ViewId>, &Explored),
         which: &[ViewId],
         workers: &Workers,
         budget: &mut Budget,
@@ -66,7 +67,7 @@ impl Grams {
             let (mut row, mut unknown) = (vec![0; views.width()], Vec::new());
             for &view in which {
                 views.get(view, &mut row);
-                for thread in Threads::of(&row).filter(|&thread| !symmetry.repeats(&row, thread)) {
+                for thread in moving(symmetry, &row, explored.at(view.index())) {
                     let pair = (row[0], WordId(row[thread.field()]));
                     if known.known_reactions(thread, pair).is_none() {
                         unknown.push((known.words.leader(thread), pair));
@@ -102,8 +103,8 @@ impl Grams {
 
     /// Adds the threads, each the first of those interchangeable with it, that pop words with something unknown below in a
     /// view, with these words.
-    pub(crate) fn popped_words(&self, symmetry: &Symmetry, view: &[u32], keys: &mut Vec<Key>) {
-        for thread in Threads::of(view).filter(|&thread| !symmetry.repeats(view, thread)) {
+    pub(crate) fn popped_words(&self, symmetry: &Symmetry, view: &[u32], explored: Chosen<'_>, keys: &mut Vec<Key>) {
+        for thread in moving(symmetry, view, explored) {
             if self.pops(thread, (view[0], WordId(view[thread.field()]))).next().is_some() {
                 keys.push((self.words.leader(thread), view[thread.field()]));
             }
@@ -116,10 +117,11 @@ impl Grams {
         &self,
         fact: Fact,
         symmetry: &Symmetry,
-        view: &[u32],
+        (view, explored): (&[u32], Chosen<'_>),
         mut found: impl FnMut(ThreadId, u32),
     ) {
-        if let Some(place) = symmetry.place_of(view, fact.thread, fact.word.0) {
+        let place = symmetry.place_of(view, fact.thread, fact.word.0);
+        if let Some(place) = place.filter(|&place| is_explored(explored, place)) {
             self.pops(place, (view[0], fact.word)).for_each(|shared| found(place, shared));
         }
     }
@@ -145,4 +147,9 @@ impl Grams {
         }
         reacting.places.insert((shared, word), (start, reacting.reactions.len() as u32));
     }
+}
+
+/// The threads explored at a view, of equal ones the first.
+pub(crate) fn moving(symmetry: &Symmetry, view: &[u32], explored: Chosen<'_>) -> impl Iterator<Item = ThreadId> {
+    Threads::of(view).filter(move |&thread| is_explored(explored, thread) && !symmetry.repeats(view, thread))
 }

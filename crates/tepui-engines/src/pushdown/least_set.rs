@@ -15,6 +15,7 @@ use tepui_model::pushdown::Symbol;
 use super::compiled::Compiled;
 use super::grams::{Grams, Reaction};
 use super::lemma::lemma;
+use crate::explored::Explored;
 use crate::ids::{ThreadId, Threads, ViewId, WordId};
 use crate::packed::{Batch, PackedSet};
 use crate::symmetry::Symmetry;
@@ -110,7 +111,8 @@ impl<'a> LeastInductiveSet<'a> {
             known = self.views.len();
             let wave: Vec<_> = self.views.ids_from(expanded).take(WAVE).collect();
             expanded += wave.len();
-            self.grams.react_to(self.compiled, self.symmetry, &self.views, &wave, workers, budget)?;
+            let views = (&self.views, &Explored::default());
+            self.grams.react_to(self.compiled, self.symmetry, views, &wave, workers, budget)?;
             if wave.is_empty() && !self.grams.words.has_facts() {
                 return Ok(Fixpoint::Complete);
             }
@@ -211,13 +213,13 @@ impl<'a> LeastInductiveSet<'a> {
         let (mut row, mut next) = (self.start.clone(), self.start.clone());
         while let Some(fact) = self.grams.words.next_fact() {
             let (grams, symmetry) = (&self.grams, self.symmetry);
-            let watches = |_, view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, keys);
+            let watches = |_, view: &[u32], keys: &mut Vec<_>| grams.popped_words(symmetry, view, None, keys);
             let watching = self.watchers.take(fact.key(), &self.views, budget, watches)?;
             for views in watching.chunks(WAVE) {
                 let mut batch = Batch::default();
                 for &view in views {
                     self.views.get(view, &mut row);
-                    self.grams.pops_above(fact, symmetry, &row, |place, shared| {
+                    self.grams.pops_above(fact, symmetry, (&row, None), |place, shared| {
                         self.pack_step(&row, place, (shared, fact.revealed), &mut next, &mut batch);
                     });
                 }

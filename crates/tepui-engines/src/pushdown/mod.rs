@@ -17,4 +17,5 @@ pub mod system;
 pub(crate) mod top_views;
 pub mod trace;
 pub mod tree;
+mod waiting;
 pub mod words;

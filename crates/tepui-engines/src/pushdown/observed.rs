@@ -11,7 +11,7 @@ use super::evidence::certified;
 use super::generators::{GeneratorTest, Pairs};
 use super::least_set::Reached;
 use super::stacks::Stacks;
-use super::system::Pushdown;
+use super::system::{Locals, Pushdown};
 use super::trace::trace;
 use crate::ids::{ThreadId, ViewId, WordId};
 use crate::interner::Interner;

@@ -10,16 +10,16 @@ use tepui_cert::pushdown::{Certificate, Lemma, Trace};
 use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
-use super::grams::{Grams, Reaction};
+use super::grams::{Grams, Reaction, moving};
 use super::lemma::lemma;
 use super::prefilter::Prefilter;
 use super::returns::deterministic_returns;
 use super::shorten::shorten;
 use super::stacks::Stacks;
-use super::system::Pushdown;
+use super::system::{Locals, Pushdown};
 use super::trace::trace;
 use super::words::Fact;
-use crate::abstraction::{Abstraction, Describe, Key};
+use crate::abstraction::{Abstraction, Describe, Key, Way};
 use crate::explored::{Chosen, Explored};
 use crate::explorer::number_rows;
 use crate::ids::{Id, ThreadId, Threads, ViewId, WordId};
@@ -65,7 +65,7 @@ impl StackViews {
     pub fn lemma(
         &self,
         system: &Pushdown<Stacks>,
-        views: PackedSet<ViewId>,
+        views: (PackedSet<ViewId>, Option<Explored>),
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Lemma, Stop> {
@@ -74,7 +74,7 @@ impl StackViews {
             return lemma(
                 symmetry,
                 &self.grams.words,
-                (views, None),
+                views,
                 compiled.shared_numbers(),
                 |_, word| WordId(word),
                 workers,
@@ -83,12 +83,12 @@ impl StackViews {
         }
         let (grams, words) = self.flat_grams(system);
         let word = |thread: ThreadId, stack: u32| words[symmetry.leader(thread).index()][stack as usize];
-        lemma(symmetry, &grams.words, (views, None), compiled.shared_numbers(), word, workers, budget)
+        lemma(symmetry, &grams.words, views, compiled.shared_numbers(), word, workers, budget)
     }
 
     /// The words of a flat model, where nothing lies below any symbol, and for each stack its word.
     fn flat_grams(&self, system: &Pushdown<Stacks>) -> (Grams, Vec<Vec<WordId>>) {
-        let Pushdown { compiled, locals, symmetry } = system;
+        let Pushdown { compiled, locals, symmetry, .. } = system;
         let (mut grams, _) = Grams::new(compiled, symmetry, 1);
         let mut words = vec![Vec::new(); compiled.threads()];
         for thread in Threads::all(compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
@@ -130,7 +130,7 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
     }
 
     fn prepare(&mut self, system: &Pushdown<Stacks>, budget: &mut Budget) -> Result<(), Stop> {
-        let Pushdown { compiled, locals, symmetry } = system;
+        let Pushdown { compiled, locals, symmetry, .. } = system;
         let depth = self.grams.words.depth();
         for thread in Threads::all(compiled.threads()).filter(|&thread| symmetry.leader(thread) == thread) {
             let kind = compiled.kind_of[thread.index()];
@@ -189,11 +189,11 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         system: &mut Pushdown<Stacks>,
         views: &PackedSet<ViewId>,
         which: &[ViewId],
-        _: &Explored,
+        explored: &Explored,
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        self.grams.react_to(&system.compiled, &system.symmetry, views, which, workers, budget)
+        self.grams.react_to(&system.compiled, &system.symmetry, (views, explored), which, workers, budget)
     }
 
     fn next_fact(&mut self) -> Option<Fact> {
@@ -204,16 +204,13 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         fact.key()
     }
 
-    fn watches(&self, system: &Pushdown<Stacks>, view: &[u32], _: Chosen<'_>, keys: &mut Vec<Key>) {
-        self.grams.popped_words(&system.symmetry, view, keys);
+    fn watches(&self, system: &Pushdown<Stacks>, view: &[u32], explored: Chosen<'_>, keys: &mut Vec<Key>) {
+        self.grams.popped_words(&system.symmetry, view, explored, keys);
     }
 
     #[inline]
-    fn owed(&self, system: &Pushdown<Stacks>, view: &[u32], _: Chosen<'_>, targets: &mut Targets<Pop>) {
-        for thread in Threads::of(view) {
-            if system.symmetry.repeats(view, thread) {
-                continue;
-            }
+    fn owed(&self, system: &Pushdown<Stacks>, view: &[u32], explored: Chosen<'_>, targets: &mut Targets<Pop>) {
+        for thread in moving(&system.symmetry, view, explored) {
             let word = WordId(view[thread.field()]);
             for reaction in self.grams.known_reactions(thread, (view[0], word)).unwrap_or_default() {
                 let Reaction::Reveal(shared) = *reaction else { continue };
@@ -226,26 +223,48 @@ impl Abstraction<Pushdown<Stacks>> for StackViews {
         }
     }
 
-    fn owed_for(&self, system: &Pushdown<Stacks>, fact: Fact, view: &[u32], _: Chosen<'_>, targets: &mut Targets<Pop>) {
+    fn owed_for(
+        &self,
+        system: &Pushdown<Stacks>,
+        fact: Fact,
+        view: &[u32],
+        explored: Chosen<'_>,
+        targets: &mut Targets<Pop>,
+    ) {
         let Fact { revealed, .. } = fact;
-        self.grams.pops_above(fact, &system.symmetry, view, |thread, shared| {
+        self.grams.pops_above(fact, &system.symmetry, (view, explored), |thread, shared| {
             let target = targets.add(view, Pop { place: thread, revealed });
             (target[0], target[thread.field()]) = (shared, revealed.0);
             system.symmetry.canonicalise_at(target, thread);
         });
     }
 
+    fn shown_of(&self, system: &Pushdown<Stacks>, row: &[u32], thread: ThreadId) -> u32 {
+        self.words[system.symmetry.leader(thread).index()][row[thread.field()] as usize].0
+    }
+
+    fn way(&self, _: &Pushdown<Stacks>, view: &[u32], thread: ThreadId) -> Way {
+        let word = WordId(view[thread.field()]);
+        let reactions = self.grams.known_reactions(thread, (view[0], word)).unwrap_or_default();
+        let pops = reactions.iter().filter(|reaction| matches!(reaction, Reaction::Reveal(_))).count();
+        match pops {
+            0 => Way::Each,
+            pops if pops == reactions.len() => Way::Owed,
+            _ => Way::Unsure,
+        }
+    }
+
     fn certificate(
         &self,
         system: &Pushdown<Stacks>,
         views: PackedSet<ViewId>,
-        _: Option<Explored>,
+        explored: Option<Explored>,
         violated: &[bool],
         workers: &Workers,
         budget: &mut Budget,
     ) -> Result<Certificate, Stop> {
         let model = &system.compiled.model;
-        let lemmas = vec![self.lemma(system, views, workers, budget)?];
+        let lemmas = vec![self.lemma(system, (views, explored), workers, budget)?];
         let proved = model.properties().iter().zip(violated).filter(|(_, violated)| !**violated);
         let properties = proved.map(|(property, _)| property.clone()).collect();
         Ok(Certificate { model: model.digest(), properties, lemmas, regular: None })

@@ -27,11 +27,6 @@ impl Stacks {
         Self { kinds: compiled.kinds.iter().map(|_| KindStacks::default()).collect() }
     }
 
-    /// How many stacks of a kind there are.
-    pub fn count(&self, kind: usize) -> usize {
-        self.kinds[kind].tree.count()
-    }
-
     /// The topmost symbols of a stack, top first, at most so many, the marker at the end counting as one.
     pub fn word(&self, kind: usize, stack: u32, length: usize) -> Vec<Symbol> {
         self.kinds[kind].tree.word(stack, length)
@@ -88,6 +83,14 @@ impl Locals for Stacks {
 
     fn tops(&self, kind: usize, stack: u32) -> &[u32] {
         std::slice::from_ref(self.kinds[kind].tree.top(stack))
+    }
+
+    fn count(&self, kind: usize) -> usize {
+        self.kinds[kind].tree.count()
+    }
+
+    fn split(&self, kind: usize, stack: u32) -> Option<(Symbol, u32)> {
+        Some(self.kinds[kind].tree.split(stack))
     }
 
     fn bytes(&self) -> u64 {

@@ -9,9 +9,11 @@ use tepui_core::{Budget, Stop};
 use tepui_model::pushdown::Symbol;
 
 use super::compiled::{Compiled, Kind};
+use super::stacks::Stacks;
+use super::waiting::Waiting;
 use crate::ids::ThreadId;
 use crate::symmetry::Symmetry;
-use crate::system::System;
+use crate::system::{Choice, System};
 
 /// The locals of threads: stacks, or sets of stacks.
 pub trait Locals: Send + Sync {
@@ -35,6 +37,16 @@ pub trait Locals: Send + Sync {
         Ok(false)
     }
 
+    /// How many locals of a kind there are, where they are stacks.
+    fn count(&self, _kind: usize) -> usize {
+        0
+    }
+
+    /// The top of a local that is a stack, and what lies under it.
+    fn split(&self, _kind: usize, _local: u32) -> Option<(Symbol, u32)> {
+        None
+    }
+
     /// Bytes held.
     fn bytes(&self) -> u64;
 }
@@ -47,12 +59,23 @@ pub struct Pushdown<L> {
     pub locals: L,
     /// Which threads are interchangeable.
     pub symmetry: Symmetry,
+    /// Which of them can wait, if some shall.
+    waiting: Option<Waiting>,
 }
 
 impl<L: Locals> Pushdown<L> {
     /// A system with the given locals.
     pub fn new(compiled: Arc<Compiled>, locals: L, symmetry: Symmetry) -> Self {
-        Self { compiled, locals, symmetry }
+        Self { compiled, locals, symmetry, waiting: None }
+    }
+
+    fn intern_results(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
+        for (&kind, &local) in self.compiled.kind_of.iter().zip(&row[1..]) {
+            if self.locals.results(kind, (row[0], local)).is_none() {
+                self.locals.intern_results(&self.compiled.kinds[kind], kind, (row[0], local), budget)?;
+            }
+        }
+        Ok(())
     }
 
     /// The tops of the stacks in a thread's local.
@@ -80,6 +103,9 @@ impl<L: Locals> System for Pushdown<L> {
         for (&kind, word) in self.compiled.kind_of.iter().zip(words) {
             row.push(self.locals.initial(kind, &word));
         }
+        if let Some(waiting) = &mut self.waiting {
+            waiting.note(&self.locals);
+        }
         row
     }
 
@@ -89,10 +115,9 @@ impl<L: Locals> System for Pushdown<L> {
     }
 
     fn intern(&mut self, row: &[u32], budget: &mut Budget) -> Result<(), Stop> {
-        for (&kind, &local) in self.compiled.kind_of.iter().zip(&row[1..]) {
-            if self.locals.results(kind, (row[0], local)).is_none() {
-                self.locals.intern_results(&self.compiled.kinds[kind], kind, (row[0], local), budget)?;
-            }
+        self.intern_results(row, budget)?;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.note(&self.locals);
         }
         Ok(())
     }
@@ -124,7 +149,48 @@ impl<L: Locals> System for Pushdown<L> {
         !results.is_empty()
     }
 
+    fn reduces(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    fn choose(&self, row: &[u32], mover: Option<ThreadId>, (): &mut (), chosen: &mut Vec<ThreadId>) -> Choice {
+        match (&self.waiting, mover) {
+            (Some(waiting), Some(mover)) => {
+                waiting.choose((&self.compiled, &self.symmetry, &self.locals), row, mover, chosen)
+            }
+            _ => Choice::All,
+        }
+    }
+
+    fn alike(&self, thread: ThreadId) -> Option<&[ThreadId]> {
+        self.symmetry.group(thread)
+    }
+
+    fn can_move(&self, row: &[u32], thread: ThreadId) -> bool {
+        let may = |&top: &u32| !self.compiled.kind(thread).moves(row[0], Symbol(top)).is_empty();
+        !self.symmetry.repeats(row, thread) && self.tops(thread, row[thread.field()]).iter().any(may)
+    }
+
+    fn complete(&self, row: &[u32], chosen: &mut Vec<ThreadId>) {
+        if let Some(waiting) = &self.waiting {
+            waiting.complete(&self.compiled, &self.locals, row, chosen);
+        }
+    }
+
+    fn futures(&self) -> usize {
+        self.waiting.as_ref().map_or(0, |waiting| waiting.grown)
+    }
+
     fn bytes(&self) -> u64 {
         self.locals.bytes()
+    }
+}
+
+impl Pushdown<Stacks> {
+    /// From now on it can be told which threads can wait, if any can.
+    #[must_use]
+    pub fn reducing(mut self) -> Self {
+        self.waiting = Waiting::new(&self.compiled);
+        self
     }
 }

@@ -304,7 +304,7 @@ fn building(
             return Err(budget.look().err().unwrap_or(Stop::Limit(Limit::Interrupt)));
         };
         // Threads that meet are told apart by their proofs.
-        let chosen = closure::Options { view_depth: 1, symmetry: false, cores };
+        let chosen = closure::Options { view_depth: 1, symmetry: false, waiting: false, cores };
         let engine = Pooled::new(Closure::new(Compiled::new(product.model()), chosen), cores);
         Ok(Box::new(Translated::new(Box::new(engine), ToThreads { product, model })))
     }

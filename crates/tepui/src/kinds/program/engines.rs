@@ -20,11 +20,8 @@ use tepui_model::pushdown;
 
 use super::way_back::ToSource;
 use super::{Compiling, unanswered, unsupported};
-use crate::kinds::pushdown::{HEAD_START, Setup};
+use crate::kinds::pushdown::{HEAD_START, Setup, WAITING_START};
 use crate::{AUTO, Error, Options, PartialOrder};
-
-/// How much work closure may do with all threads, where procedures are called, before one starts where some wait.
-const WAITING_START: u64 = 1_000_000;
 
 /// The name of the property of programs without any.
 pub(super) const VIEWS: &str = "views";

@@ -20,10 +20,13 @@ use tepui_engines::workers::{Cores, Pooled, Workers};
 use tepui_lang::pushdown::Matching;
 use tepui_model::pushdown::{Model, Symbol};
 
-use crate::{AUTO, Minimal, Options};
+use crate::{AUTO, Minimal, Options, PartialOrder};
 
 /// How much work closure may do alone before a context engine starts beside it: a second or so.
 pub(crate) const HEAD_START: u64 = 4_000_000;
+
+/// How much work closure may do before one in which threads wait joins, where procedures are called: a fraction of a second.
+pub(crate) const WAITING_START: u64 = 1_000_000;
 
 /// The context engines side by side.
 pub static CONTEXTS: Facts = Facts::new("contexts", &["contexts"]);
@@ -87,6 +90,8 @@ pub(crate) struct Setup<'a> {
     pairs: Option<Pairs>,
     budget: &'a Budget,
     wrap: Wrap<'a>,
+    /// Whether threads may wait that can, as far as the options go.
+    waits: bool,
 }
 
 impl Refused {
@@ -109,12 +114,19 @@ impl<'a> Setup<'a> {
             let engine = if *options.engine == AUTO { &closure::FACTS } else { options.engine };
             return Err(Refused { engine, stop });
         };
-        Ok(Self { compiled: Arc::new(compiled), options, pairs: None, budget, wrap })
+        Ok(Self { compiled: Arc::new(compiled), options, pairs: None, budget, wrap, waits: false })
     }
 
     /// The same with what the generator test takes for what may come to light after a pop.
     pub(crate) fn with_pairs(self, pairs: Option<Pairs>) -> Self {
         Self { pairs, ..self }
+    }
+
+    /// The same for a model that is asked for its properties, so that threads may wait if nobody sees it.
+    pub(crate) fn letting_wait(self) -> Self {
+        let Options { partial_order, prove, list_views, .. } = *self.options;
+        let asked = self.compiled.model.properties().iter().any(|property| !property.never.is_empty());
+        Self { waits: partial_order != PartialOrder::Off && prove && !list_views && asked, ..self }
     }
 
     /// What the engines say that the options choose.
@@ -146,13 +158,13 @@ impl<'a> Setup<'a> {
     fn members(&self, choice: Choice) -> Result<Vec<Member>, Refused> {
         let Self { compiled, options, .. } = self;
         let mut members = match choice {
-            Choice::Closure => vec![self.closure()],
+            Choice::Closure => self.with_waiting(),
             Choice::Auto => {
                 let deep = options.view_depth > 1;
                 // One thread is decided by one context, however deep its recursion is; views of no depth may do.
                 let start = if compiled.threads() == 1 && !compiled.is_flat() { 0 } else { HEAD_START };
                 let beside = (!deep).then(|| self.symbolic(start));
-                [self.closure()].into_iter().chain(beside).collect()
+                self.with_waiting().into_iter().chain(beside).collect()
             }
             Choice::Delays => vec![Member::new(self.delays())],
             Choice::Contexts | Choice::Explicit | Choice::States | Choice::Views | Choice::Symbolic => {
@@ -165,10 +177,32 @@ impl<'a> Setup<'a> {
         Ok(members)
     }
 
+    /// Closure in which all threads are explored.
     fn closure(&self) -> Member {
+        Member::new(Pooled::new(Closure::new(Arc::clone(&self.compiled), self.searching(false)), self.options.cores))
+    }
+
+    /// Closure in which threads wait, if they may and no stack grows; else closure in which all are explored, joined after a
+    /// while by one in which they wait, if they may.
+    fn with_waiting(&self) -> Vec<Member> {
+        let Self { compiled, options, .. } = self;
+        if !self.waits || compiled.threads() < 2 {
+            return vec![self.closure()];
+        }
+        let (cores, searching) = (options.cores, self.searching(true));
+        if compiled.is_flat() || options.partial_order == PartialOrder::Always {
+            return vec![Member::new(Pooled::new(Closure::new(Arc::clone(compiled), searching), cores))];
+        }
+        let compiled = Arc::clone(compiled);
+        let build = move |_: &mut Budget| -> Result<Box<dyn Engine>, Stop> {
+            Ok(Box::new(Pooled::new(Closure::new(compiled, searching).if_some_wait(), cores)))
+        };
+        vec![self.closure(), Member::after(WAITING_START, Deferred::new(&closure::FACTS, build))]
+    }
+
+    fn searching(&self, waiting: bool) -> closure::Options {
         let Options { view_depth, symmetry, cores, .. } = *self.options;
-        let engine = Closure::new(Arc::clone(&self.compiled), closure::Options { view_depth, symmetry, cores });
-        Member::new(Pooled::new(engine, cores))
+        closure::Options { view_depth, symmetry, waiting, cores }
     }
 
     fn delays(&self) -> Pooled<Delays<ObservedPushdown>> {

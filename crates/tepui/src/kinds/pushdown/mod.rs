@@ -22,7 +22,7 @@ use super::{
 };
 use crate::run::confirmed;
 use crate::{AUTO, Error, Input, Options, Problem, Reading};
-pub(super) use engines::{HEAD_START, Setup};
+pub(super) use engines::{HEAD_START, Setup, WAITING_START};
 pub(super) use show::{print, summary};
 
 /// The engines for this kind.
@@ -40,7 +40,7 @@ pub(crate) static ENTRY: Entry = Entry {
     also_reads: &[],
     engines: &[&WITH_SYMBOLIC, &CLOSURE, &DELAYS, &CONTEXTS, &EXPLICIT, &STATES, &VIEWS, &SYMBOLIC],
     bounded: &engines::CONTEXTS,
-    flags: &["--init", "--target", "--matching", "--all-views", "--views", "--no-symmetry"],
+    flags: &["--init", "--target", "--matching", "--all-views", "--views", "--no-symmetry", "--no-partial-order"],
     instead: &[],
     forms: FORMS,
     ask: "give --target, or write a property into the model",
@@ -294,7 +294,7 @@ fn search(model: &Model, options: &Options, budget: &Budget) -> Outcome {
     let model = with_some_property(model);
     let query = options.query(model.properties().iter().map(|property| property.name.clone()).collect());
     match Setup::new(&model, options, budget, &|engine| engine) {
-        Ok(setup) => setup.search(&query),
+        Ok(setup) => setup.letting_wait().search(&query),
         Err(refused) => refused.outcome(&query),
     }
 }
