@@ -238,7 +238,7 @@ impl Budget {
         result
     }
 
-    /// The same limits, and not much more than so much work: it is looked at now and then, always after the same work.
+    /// The same limits, and no more than so much work, whoever does it.
     #[must_use]
     pub fn with_work(&self, most: u64) -> Self {
         let most = Some(self.most.map_or(most, |own| own.saturating_sub(self.work).min(most)));
@@ -274,7 +274,9 @@ impl Budget {
     #[cold]
     pub fn look(&mut self) -> Result<(), Stop> {
         let pause = if self.flags.fuse.is_some() { 0 } else { LOOK_EVERY };
-        (self.next_look, self.unhurried) = (self.work + pause, pause);
+        // Work beyond the limit is noticed at once, whenever it was looked before.
+        let limit = self.most.map_or(u64::MAX, |most| most.saturating_add(1));
+        (self.next_look, self.unhurried) = ((self.work + pause).min(limit), pause);
         self.flags.progress.work.fetch_max(self.work, Ordering::Relaxed);
         if let Some(fuse) = &self.flags.fuse {
             fuse.burn(&self.flags);

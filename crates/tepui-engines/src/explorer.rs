@@ -109,17 +109,17 @@ impl<S: System> Explorer<S> {
             found.push(all);
             return stopped;
         }
-        let most = batch_size(jobs.len(), self.states.width(), &self.workers);
+        let chunk = chunk_size(self.states.width(), &self.workers);
+        let most = if self.workers.shares(jobs.len()) { CHUNKS } else { 1 };
         let mut rest = jobs;
         while !rest.is_empty() {
             // States with very many successors would need much memory and time before limits are looked at.
-            let size = most.min((IMAGES_AT_ONCE / self.branching).max(1)).min(rest.len());
+            let few = (IMAGES_AT_ONCE / self.branching).max(1);
+            let size = if few < chunk { few } else { chunk * most.min(few / chunk) }.min(rest.len());
             let (jobs, before) = (&rest[..size], self.images);
             rest = &rest[size..];
-            self.together(jobs, visitor, found, budget)?;
-            let images = self.images - before;
-            self.branching = (images as usize / size).max(1);
-            budget.spend(size as u64 + images)?;
+            self.together((jobs, chunk), visitor, found, budget)?;
+            self.branching = ((self.images - before) as usize / size).max(1);
         }
         Ok(())
     }
@@ -164,22 +164,23 @@ impl<S: System> Explorer<S> {
     }
 
     /// Does jobs side by side: workers take the steps of their chunks and pack the results, then all results are numbered as
-    /// if one thread had added them in order, then workers visit the images of their chunks.
+    /// if one thread had added them in order, then workers visit the images of their chunks. If a limit is reached on the way,
+    /// that is after the same chunk for any number of workers.
     fn together<V: Visitor>(
         &mut self,
-        jobs: &[V::Job],
+        jobs: (&[V::Job], usize),
         visitor: &mut V,
         found: &mut Vec<V::Found>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let (chunks, batches) =
-            if S::ADMITS { self.admitted(jobs, visitor, budget)? } else { self.taken(jobs, visitor) };
+        let ((chunks, batches), limited) =
+            if S::ADMITS { self.admitted(jobs, visitor, budget)? } else { self.taken(jobs, visitor, budget) };
         self.images += batches.iter().map(|batch: &Batch| batch.len() as u64).sum::<u64>();
         let first = self.states.len();
         if !V::VISITS_IMAGES {
             self.states.add_all(batches, &self.workers);
             visitor.grown(self.states.len());
-            return self.intern_from(first, budget);
+            return self.intern_from(first, budget).and(limited);
         }
         let added = self.states.add(batches, &self.workers, true);
         visitor.grown(self.states.len());
@@ -198,29 +199,37 @@ impl<S: System> Explorer<S> {
             found
         }));
         self.states.recycle(added);
-        interned
+        interned.and(limited)
     }
 
-    /// Takes the steps of all jobs.
-    fn taken<'j, V: Visitor>(&mut self, jobs: &'j [V::Job], visitor: &V) -> Taken<'j, V::Job> {
-        let batches = self.states.batches(jobs.len().div_ceil(self.workers.chunk()));
-        let chunks = jobs.chunks(self.workers.chunk()).zip(batches).collect();
-        self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, visitor)).into_iter().unzip()
+    /// Takes the steps of all jobs, unless a limit is reached before.
+    fn taken<'j, V: Visitor>(
+        &mut self,
+        (jobs, size): (&'j [V::Job], usize),
+        visitor: &V,
+        budget: &mut Budget,
+    ) -> (Taken<'j, V::Job>, Result<(), Stop>) {
+        let batches = self.states.batches(jobs.len().div_ceil(size));
+        let chunks = jobs.chunks(size).zip(batches).collect();
+        let mut taken = self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, visitor));
+        let limited = charge(&mut taken, |(chunk, batch)| chunk.jobs.len() + batch.len(), budget);
+        (taken.into_iter().unzip(), limited)
     }
 
     /// The same where steps lead to things that have no number yet: first all steps are taken, then what is new gets its
     /// numbers, then rows are made of the results.
     fn admitted<'j, V: Visitor>(
         &mut self,
-        jobs: &'j [V::Job],
+        (jobs, size): (&'j [V::Job], usize),
         visitor: &V,
         budget: &mut Budget,
-    ) -> Result<Taken<'j, V::Job>, Stop> {
-        let count = jobs.len().div_ceil(self.workers.chunk());
+    ) -> Result<(Taken<'j, V::Job>, Result<(), Stop>), Stop> {
+        let count = jobs.len().div_ceil(size);
         let mut pool = std::mem::take(&mut self.pool);
         pool.resize_with(count.max(pool.len()), S::News::default);
-        let chunks = jobs.chunks(self.workers.chunk()).zip(pool.drain(..count)).collect();
-        let expanded = self.workers.map(chunks, |(jobs, news)| self.expand(jobs, visitor, news));
+        let chunks = jobs.chunks(size).zip(pool.drain(..count)).collect();
+        let mut expanded = self.workers.map(chunks, |(jobs, news)| self.expand(jobs, visitor, news));
+        let limited = charge(&mut expanded, |((chunk, _), _)| chunk.jobs.len() + chunk.places.len(), budget);
         let (results, mut news): (Vec<_>, Vec<_>) = expanded.into_iter().unzip();
         self.system.admit(&mut news, &self.workers, budget)?;
         let batches = self.states.batches(results.len());
@@ -235,7 +244,7 @@ impl<S: System> Explorer<S> {
                 self.states.seal(&mut batch, &self.workers);
                 (chunk, batch)
             });
-        Ok(made.into_iter().unzip())
+        Ok((made.into_iter().unzip(), limited))
     }
 
     /// Takes the steps of some jobs; returns the rows that they lead to, and what is new in them.
@@ -312,11 +321,26 @@ impl<S: System> Explorer<S> {
     }
 }
 
-/// How many jobs are done before states are numbered, and limits are looked at. Wide states have many successors.
-fn batch_size(jobs: usize, width: usize, workers: &Workers) -> usize {
+/// Charges chunks of work in order. Those behind the one with which a limit is reached are dropped.
+fn charge<T>(chunks: &mut Vec<T>, work: impl Fn(&T) -> usize, budget: &mut Budget) -> Result<(), Stop> {
+    for number in 0..chunks.len() {
+        if let Err(stop) = budget.spend(work(&chunks[number]) as u64) {
+            chunks.truncate(number + 1);
+            return Err(stop);
+        }
+    }
+    Ok(())
+}
+
+/// How many jobs are one chunk of work. Wide states have many successors.
+fn chunk_size(width: usize, workers: &Workers) -> usize {
     const WIDE: usize = 64;
-    let size = workers.chunk() * if workers.shares(jobs) { CHUNKS } else { 1 };
-    if width <= WIDE { size } else { (size * WIDE * WIDE / (width * width)).max(1) }
+    if width <= WIDE { workers.chunk() } else { (workers.chunk() * WIDE * WIDE / (width * width)).max(1) }
+}
+
+/// How many rows are made before limits are looked at.
+fn batch_size(rows: usize, workers: &Workers) -> usize {
+    workers.chunk() * if workers.shares(rows) { CHUNKS } else { 1 }
 }
 
 /// Makes a row from each of some states, puts it into a set, and returns the numbers that these rows have there. New
@@ -330,7 +354,7 @@ pub(crate) fn number_rows<I: Id, J: Id>(
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> Result<Vec<J>, Stop> {
     let mut numbers = Vec::with_capacity(which.len());
-    for which in which.chunks(batch_size(which.len(), 1, workers)) {
+    for which in which.chunks(batch_size(which.len(), workers)) {
         let batches = make_rows(states, which, into, workers, &make);
         into.insert_all(batches, workers).into_iter().for_each(|part| numbers.extend(part));
         budget.pass(which.len() as u64)?;
@@ -348,7 +372,7 @@ pub(crate) fn add_rows<I: Id, J: Id>(
     make: impl Fn(&[u32], &mut [u32]) + Sync,
 ) -> (usize, Result<(), Stop>) {
     let mut made = 0;
-    for which in which.chunks(batch_size(which.len(), 1, workers)) {
+    for which in which.chunks(batch_size(which.len(), workers)) {
         let batches = make_rows(states, which, into, workers, &make);
         into.add_all(batches, workers);
         made += which.len();
