@@ -37,15 +37,8 @@ impl Engine for Liar {
 
     fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
         let properties = self.model.properties().to_vec();
-        let certificate =
-            Certificate { model: self.model.digest(), properties, lemmas: Vec::new(), regular: None }.into();
-        Ok(Some(Evidence {
-            certificate,
-            because: "I say so".to_owned(),
-            kind: "lie",
-            view_depth: Some(1),
-            figures: Vec::new(),
-        }))
+        let certificate = Certificate { model: self.model.digest(), properties, lemmas: Vec::new(), regular: None };
+        Ok(Some(Evidence::new(certificate, "I say so".to_owned(), "lie")))
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

@@ -340,15 +340,8 @@ mod tests {
 
         fn converged(&mut self, _: &mut Budget) -> Result<Option<Evidence>, Stop> {
             let certificate =
-                Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new(), regular: None }
-                    .into();
-            let evidence = Evidence {
-                certificate,
-                because: "the script ends".to_owned(),
-                kind: "script",
-                view_depth: Some(1),
-                figures: Vec::new(),
-            };
+                Certificate { model: Digest::of(b""), properties: Vec::new(), lemmas: Vec::new(), regular: None };
+            let evidence = Evidence::new(certificate, "the script ends".to_owned(), "script");
             Ok(self.converges_at.filter(|&at| self.next > at).map(|_| evidence))
         }
 

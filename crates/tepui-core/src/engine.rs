@@ -203,3 +203,10 @@ pub struct Evidence {
     /// Numbers that say more about the argument, for machines.
     pub figures: Vec<(&'static str, u64)>,
 }
+
+impl Evidence {
+    /// Evidence that is not about views of a depth.
+    pub fn new(certificate: impl Into<Certificate>, because: String, kind: &'static str) -> Self {
+        Self { certificate: certificate.into(), because, kind, view_depth: None, figures: Vec::new() }
+    }
+}

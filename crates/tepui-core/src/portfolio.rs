@@ -506,14 +506,7 @@ mod tests {
                 lemmas: Vec::new(),
                 regular: None,
             };
-            let because = "it is done".to_owned();
-            Ok(Some(Evidence {
-                certificate: certificate.into(),
-                because,
-                kind: "plod",
-                view_depth: None,
-                figures: Vec::new(),
-            }))
+            Ok(Some(Evidence::new(certificate, "it is done".to_owned(), "plod")))
         }
 
         fn trace(&mut self, _: usize, _: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {

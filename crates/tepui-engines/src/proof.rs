@@ -18,6 +18,6 @@ pub struct Proof<C> {
 
 impl<C: Into<Certificate>> From<Proof<C>> for Evidence {
     fn from(Proof { certificate, because, kind, level }: Proof<C>) -> Self {
-        Self { certificate: certificate.into(), because, kind, view_depth: Some(level as u32), figures: Vec::new() }
+        Self { view_depth: Some(level as u32), ..Self::new(certificate, because, kind) }
     }
 }

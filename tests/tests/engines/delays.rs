@@ -172,13 +172,7 @@ impl Observed for Updates {
         let certificate =
             Certificate { model: Digest::of(b"updates"), properties: Vec::new(), lemmas: Vec::new(), regular: None };
         let because = "all actions respect the view".to_owned();
-        Ok(Some(Evidence {
-            certificate: certificate.into(),
-            because,
-            kind: "respect",
-            view_depth: Some(1),
-            figures: Vec::new(),
-        }))
+        Ok(Some(Evidence::new(certificate, because, "respect")))
     }
 
     fn list(&self, views: &PackedSet<ViewId>, _: bool, _: &Workers, _: &mut Budget) -> Vec<String> {

@@ -4,23 +4,25 @@ use std::path::PathBuf;
 
 use tepui::{AUTO, COUNTING, DISPATCH, Dispatcher, Facts, Input, Options, Order, Problem, Reading, Schedulers};
 use tepui_core::{Budget, Outcome, Status, Verdict};
+use tepui_tests::corpus::corpus;
 
 use super::program;
 
-/// The rows of a table of the corpus, if it is there.
-fn rows(folder: &str) -> Vec<(PathBuf, Vec<String>)> {
-    let Ok(corpus) = std::env::var("TEPUI_CORPUS") else { return Vec::new() };
-    let folder = PathBuf::from(corpus).join(folder);
+/// The rows of a table of the corpus.
+pub(super) fn rows(folder: &str) -> Vec<(PathBuf, Vec<String>)> {
+    let folder = corpus().join(folder);
     let table = std::fs::read_to_string(folder.join("expected.tsv")).unwrap();
     let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let row = |line: &str| {
         let cells: Vec<_> = line.split('\t').map(str::to_owned).collect();
         (folder.join(&cells[0]), cells)
     };
-    rows.map(row).collect()
+    let rows: Vec<_> = rows.map(row).collect();
+    assert!(!rows.is_empty(), "{} has no rows", folder.display());
+    rows
 }
 
-fn verify(problem: &Problem, engine: &'static Facts, schedulers: &[&str]) -> Outcome {
+pub(super) fn verify(problem: &Problem, engine: &'static Facts, schedulers: &[&str]) -> Outcome {
     let mut options = Options { engine, self_check: true, ..Options::default() };
     if !schedulers.is_empty() {
         options.schedulers = Schedulers(schedulers.iter().map(|name| Dispatcher::named(name).unwrap()).collect());
@@ -29,7 +31,7 @@ fn verify(problem: &Problem, engine: &'static Facts, schedulers: &[&str]) -> Out
 }
 
 /// The worst status of all properties, and the fewest delays of a violation.
-fn answer(outcome: &Outcome) -> (Status, Option<u32>) {
+pub(super) fn answer(outcome: &Outcome) -> (Status, Option<u32>) {
     let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
     let delays = outcome.properties.iter().filter_map(|property| match &property.verdict {
         Verdict::Unsafe(refuted) => refuted.bound().map(|bound| bound.amounts()[1]),
@@ -39,7 +41,7 @@ fn answer(outcome: &Outcome) -> (Status, Option<u32>) {
     (worst.unwrap_or(Status::Safe), delays.min())
 }
 
-fn status(word: &str) -> Status {
+pub(super) fn status(word: &str) -> Status {
     if word == "safe" { Status::Safe } else { Status::Unsafe }
 }
 
@@ -94,7 +96,7 @@ fn programs_of_c2s() {
         let endless = cells[0].starts_with("fifo-flipper");
         assert_eq!(found, if endless { Status::Unknown } else { status(&cells[2]) }, "{}", cells[0]);
     }
-    assert!(read == 0 || read >= 10, "{read} were read");
+    assert!(read >= 10, "{read} were read");
 }
 
 /// What a program is told apart by.

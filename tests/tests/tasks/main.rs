@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounding;
+mod corral;
 mod delays;
 mod forgeries;
 mod known;

@@ -21,6 +21,9 @@ use tepui_model::pushdown::Symbol;
 use super::tables::Tables;
 use crate::system::NOWHERE;
 
+/// So many points are passed before it is remembered where ways have been.
+const SHORT: usize = 32;
+
 /// The most ways to give values to variables without a known one that are tried at once.
 const MOST_WAYS: usize = 1 << 16;
 
@@ -79,14 +82,20 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
     stopped: impl Fn() -> bool,
 ) -> Result<Vec<P>, Lost> {
     let mut found = Vec::new();
+    // Most ways are short: only if they are not is it remembered where they have been.
+    let mut first = if rests(&first) { return Ok(vec![first]) } else { vec![first] };
+    for _ in 0..SHORT {
+        let Some(point) = first.pop() else { return Ok(found) };
+        for point in passed(&point).ok_or(Lost::Seen)? {
+            if rests(&point) { &mut found } else { &mut first }.push(point);
+        }
+    }
     // Points that ways have been at, and whether these have been followed to their ends.
     let mut visits: FxHashMap<P, bool> = FxHashMap::default();
-    let mut open = vec![(first, false)];
+    let mut open: Vec<_> = first.into_iter().map(|point| (point, false)).collect();
     while let Some((point, leaves)) = open.pop() {
         if leaves {
             visits.insert(point, true);
-        } else if rests(&point) {
-            found.push(point);
         } else {
             match visits.get(&point) {
                 Some(false) if !may_go_on(&point) => return Err(Lost::Endless),

@@ -212,13 +212,7 @@ impl Coverability {
     fn evidence(&self, properties: &[usize]) -> Evidence {
         let certificate = self.certificate(properties);
         let because = because(&certificate.lemmas);
-        Evidence {
-            certificate: certificate.into(),
-            because,
-            kind: "coverability",
-            view_depth: None,
-            figures: Vec::new(),
-        }
+        Evidence::new(certificate, because, "coverability")
     }
 }
 

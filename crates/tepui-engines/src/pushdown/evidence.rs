@@ -12,14 +12,14 @@ pub fn evidence(compiled: &Compiled, lemma: Lemma, kind: &'static str, because: 
     let view_depth = Some(lemma.depth);
     let (model, lemmas) = (compiled.model.digest(), vec![lemma]);
     let certificate = pushdown::Certificate { model, properties: Vec::new(), lemmas, regular: None };
-    Evidence { certificate: certificate.into(), because, kind, view_depth, figures: Vec::new() }
+    Evidence { view_depth, ..Evidence::new(certificate, because, kind) }
 }
 
 /// Evidence of regular sets, whose properties are still to be filled in.
 pub fn regular(compiled: &Compiled, regular: Regular, because: String) -> Evidence {
     let (model, regular) = (compiled.model.digest(), Some(regular));
     let certificate = pushdown::Certificate { model, properties: Vec::new(), lemmas: Vec::new(), regular };
-    Evidence { certificate: certificate.into(), because, kind: "regular-sets", view_depth: None, figures: Vec::new() }
+    Evidence::new(certificate, because, "regular-sets")
 }
 
 /// The evidence with the properties that it proves: those that are not violated.

@@ -241,8 +241,8 @@ impl Cover {
         let errors: Vec<_> = excluded.iter().map(|&number| self.errors[number]).collect();
         let known = told(&self.program, explorer.precisions());
         let because = format!("{} cover every schedule and every queue length ({known})", rows_text(explorer.len()));
-        let certificate = explorer.certificate(&errors).into();
-        Some((excluded, Evidence { certificate, because, kind: "cover", view_depth: None, figures: Vec::new() }))
+        let certificate = explorer.certificate(&errors);
+        Some((excluded, Evidence::new(certificate, because, "cover")))
     }
 }
 

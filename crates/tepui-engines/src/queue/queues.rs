@@ -217,15 +217,15 @@ impl Engine for Queues {
                 1 => format!("no queue ever has more than 1 event: {states} are all there are"),
                 bound => format!("no queue ever has more than {bound} events: {states} are all there are"),
             };
-            let certificate = self.explorer.certificate(&claims).into();
-            return Ok(Some(Evidence { certificate, because, kind: "finite", view_depth: None, figures: Vec::new() }));
+            let certificate = self.explorer.certificate(&claims);
+            return Ok(Some(Evidence::new(certificate, because, "finite")));
         }
         let precision = self.views.precision;
         let known = told(&self.program, &vec![precision; self.program.kinds.len()]);
         let Some(rows) = self.closed(budget)? else { return Ok(None) };
         let because = format!("{} are exactly those of every queue length ({known})", rows_text(rows.len()));
-        let certificate = rows.certificate(&claims).into();
-        Ok(Some(Evidence { certificate, because, kind: "views", view_depth: None, figures: Vec::new() }))
+        let certificate = rows.certificate(&claims);
+        Ok(Some(Evidence::new(certificate, because, "views")))
     }
 
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {

@@ -354,7 +354,7 @@ impl Rendezvous {
             }
         };
         let certificate = Certificate::Languages(Languages { model: self.model.digest(), claims });
-        Evidence { certificate: certificate.into(), because, kind: "languages", view_depth: None, figures: Vec::new() }
+        Evidence::new(certificate, because, "languages")
     }
 
     /// The automata of a language at a level. One that accepts everything excludes nothing, and is left out.

@@ -268,7 +268,7 @@ impl Counting {
         let certificate = certificate(&self.machine, properties, true, &self.runs, &posted, markings);
         let because = Self::because((most, any));
         let figures = vec![("counters", most.into()), ("unbounded_kinds", any as u64)];
-        Evidence { certificate: certificate.into(), because, kind: "counting", view_depth: None, figures }
+        Evidence { figures, ..Evidence::new(certificate, because, "counting") }
     }
 
     fn markings(&self) -> Vec<(u32, Pending)> {

@@ -379,7 +379,7 @@ impl Dispatch {
         let properties = self.safe().into_iter().map(|own| self.properties[own].clone()).collect();
         let certificate = certificate(&self.tasks.machine, properties, false, &self.tasks.runs, &posted, markings);
         let because = "all states were explored: nothing is held back".to_owned();
-        Evidence { certificate: certificate.into(), because, kind: "dispatch", view_depth: None, figures: Vec::new() }
+        Evidence::new(certificate, because, "dispatch")
     }
 
     /// With how many delays something happens.

@@ -186,7 +186,7 @@ impl<'a> Setup<'a> {
     /// while by one in which they wait, if they may.
     fn with_waiting(&self) -> Vec<Member> {
         let Self { compiled, options, .. } = self;
-        if !self.waits || compiled.threads() < 2 {
+        if !self.waits || compiled.threads() < 2 || options.bound_limit.is_some() {
             return vec![self.closure()];
         }
         let (cores, searching) = (options.cores, self.searching(true));
