@@ -71,6 +71,9 @@ struct Chunk<'j, J> {
 /// Chunks of work, and for each the rows that its steps lead to.
 type Taken<'j, J> = (Vec<Chunk<'j, J>>, Vec<Batch>);
 
+/// Something, as far as a limit let it come, and the limit.
+type Limited<T> = (T, Result<(), Stop>);
+
 /// A chunk, and the rows that its steps lead to.
 type Results<'j, J> = (Chunk<'j, J>, Vec<u32>);
 
@@ -208,7 +211,7 @@ impl<S: System> Explorer<S> {
         (jobs, size): (&'j [V::Job], usize),
         visitor: &V,
         budget: &mut Budget,
-    ) -> (Taken<'j, V::Job>, Result<(), Stop>) {
+    ) -> Limited<Taken<'j, V::Job>> {
         let batches = self.states.batches(jobs.len().div_ceil(size));
         let chunks = jobs.chunks(size).zip(batches).collect();
         let mut taken = self.workers.map(chunks, |(jobs, batch)| self.chunk(jobs, batch, visitor));
@@ -223,7 +226,7 @@ impl<S: System> Explorer<S> {
         (jobs, size): (&'j [V::Job], usize),
         visitor: &V,
         budget: &mut Budget,
-    ) -> Result<(Taken<'j, V::Job>, Result<(), Stop>), Stop> {
+    ) -> Result<Limited<Taken<'j, V::Job>>, Stop> {
         let count = jobs.len().div_ceil(size);
         let mut pool = std::mem::take(&mut self.pool);
         pool.resize_with(count.max(pool.len()), S::News::default);

@@ -21,7 +21,7 @@ const EXACT: usize = CAP.height + 1;
 type Followed = BTreeMap<State, BTreeSet<usize>>;
 
 /// Follows some threads, as `whom` says, of those that can move, given who moved last.
-fn follow(model: &Model, whom: &mut dyn FnMut(Option<usize>, &[usize]) -> BTreeSet<usize>) -> Followed {
+fn follow(model: &Model, mut whom: impl FnMut(Option<usize>, &[usize]) -> BTreeSet<usize>) -> Followed {
     let (mut found, mut open) = (Followed::new(), vec![(model.init().clone(), None)]);
     while let Some((state, mover)) = open.pop() {
         if found.contains_key(&state) {
@@ -88,7 +88,7 @@ fn whoever_is_followed_hides_no_violation() {
                 [] => BTreeSet::new(),
                 _ => BTreeSet::from([enabled[rng.usize(0..enabled.len())]]),
             };
-            let mut whom = |mover: Option<usize>, enabled: &[usize]| match (attempt, mover) {
+            let whom = |mover: Option<usize>, enabled: &[usize]| match (attempt, mover) {
                 // The one that moved last goes on as long as it can.
                 (0, Some(mover)) if enabled.contains(&mover) => BTreeSet::from([mover]),
                 (0 | 1, _) => one(&mut rng, enabled),
@@ -96,7 +96,7 @@ fn whoever_is_followed_hides_no_violation() {
                 (2, _) => one(&mut rng, enabled),
                 _ => (0..threads).filter(|_| rng.u8(0..3) > 0).collect(),
             };
-            let followed = follow(&model, &mut whom);
+            let followed = follow(&model, whom);
             if followed.keys().any(violated) {
                 continue;
             }

@@ -26,7 +26,7 @@ const PORTS: &[(&str, &str)] = &[
         "decl balance: -2..4; decl stopped[2]; decl original: 0..2 := *; \
          void deposit(d: 0..2) { atomic { balance := balance + d; } stopped[0] := 1; } \
          void withdraw(d: 0..2) { atomic { balance := balance - d; } stopped[1] := 1; } \
-         void main() { decl d: 0..2 := *; atomic { balance := original; } stopped := [0, 0]; \
+         void main() { decl d: 0..2 := *; atomic { balance := original; } stopped[0], stopped[1] := 0, 0; \
            thread deposit(d); thread withdraw(d); \
            wait(stopped[0]); wait(stopped[1]); assert(balance = original); }"),
     ("009-join.bpl",

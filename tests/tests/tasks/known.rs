@@ -34,7 +34,7 @@ pub(super) fn verify(problem: &Problem, engine: &'static Facts, schedulers: &[&s
 pub(super) fn answer(outcome: &Outcome) -> (Status, Option<u32>) {
     let statuses: Vec<_> = outcome.properties.iter().map(|property| property.verdict.status()).collect();
     let delays = outcome.properties.iter().filter_map(|property| match &property.verdict {
-        Verdict::Unsafe(refuted) => refuted.bound().map(|bound| bound.amounts()[1]),
+        Verdict::Unsafe(refuted) => refuted.bound().and_then(|bound| bound.amounts().get(1).copied()),
         _ => None,
     });
     let worst = [Status::Unsafe, Status::Unknown].into_iter().find(|status| statuses.contains(status));

@@ -27,7 +27,7 @@ pub(super) struct Field {
 pub type Row = SmallVec<[u32; 16]>;
 
 /// The words of a row.
-type Packed = SmallVec<[u64; 2]>;
+type Packed = SmallVec<[u64; 4]>;
 
 impl Rows {
     /// An empty table for rows of numbers with so many bits, which are at least one for each.

@@ -35,6 +35,10 @@ use search::Search;
 pub static FACTS: Facts =
     Facts { explored: "representatives told apart by {} of each stack", ..Facts::unbounded("closure", &["symbols"]) };
 
+/// The same of one that joins a search in which all threads are explored: it begins anew.
+pub static WAITING: Facts =
+    Facts { explored: "representatives told apart by {} of each stack, where some threads wait", ..FACTS };
+
 /// Why it is a proof that views are closed where some threads wait.
 const REDUCED: &str =
     "the views reached are closed under the steps of the threads explored; the others can wait, and none is ignored";
@@ -87,10 +91,10 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         Self { lists, ..self }
     }
 
-    /// The same, which gives up if it turns out that no thread waits.
+    /// The same beside a search in which all threads are explored: it gives up if it turns out that no thread waits.
     #[must_use]
     pub fn if_some_wait(mut self) -> Self {
-        self.search.only_waiting = true;
+        (self.facts, self.search.only_waiting) = (&WAITING, true);
         self
     }
 

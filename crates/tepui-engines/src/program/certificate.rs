@@ -1,7 +1,7 @@
 //! Certificates of programs: closed sets of views, in the terms of the source.
 
 use tepui_cert::program::{Certificate, Kept, Positions, bits_of};
-use tepui_cert::pushdown::{LemmaThread, Row, Rows};
+use tepui_cert::pushdown::{LemmaThread, Rows};
 use tepui_core::{Budget, Stop};
 use tepui_model::program::step::{self, Value};
 use tepui_model::pushdown::Symbol;
@@ -83,12 +83,15 @@ fn shared_states(system: &Programs, views: &PackedSet<ViewId>, budget: &mut Budg
     let program = &system.code.program;
     let bits = program.shared.iter().map(|variable| bits_of(program.values(variable.kind)));
     let mut states = Rows::with_bits(&bits.collect::<Vec<_>>());
+    let mut packed: Vec<u32> = Vec::new();
     for view in views.ids() {
         let shared = views.field(view, 0);
         if numbers[shared as usize] == u32::MAX {
             let row = system.tables.shared(shared);
             numbers[shared as usize] = states.len() as u32;
-            states.push(values(fields, row, kept).into_iter().map(Value::number).collect::<Row>());
+            packed.clear();
+            packed.extend(each_value(fields, row, kept).map(Value::number));
+            states.push(&packed);
         }
         budget.pass(1)?;
     }
@@ -236,9 +239,13 @@ pub fn kept(kept: &variables::Kept) -> Kept {
 
 /// The values in a row of words, as far as they are kept.
 pub(super) fn values(fields: &[Field], row: &[u64], kept: &Variables) -> Vec<Value> {
+    each_value(fields, row, kept).collect()
+}
+
+fn each_value(fields: &[Field], row: &[u64], kept: &Variables) -> impl Iterator<Item = Value> {
     let value = |(number, field): (usize, &Field)| match kept.contains(number) {
         true => field.value(row).map_or(Value::Unset, Value::Known),
         false => Value::Forgotten,
     };
-    fields.iter().enumerate().map(value).collect()
+    fields.iter().enumerate().map(value)
 }

@@ -197,7 +197,7 @@ impl<'a> Setup<'a> {
         let build = move |_: &mut Budget| -> Result<Box<dyn Engine>, Stop> {
             Ok(Box::new(Pooled::new(Closure::new(compiled, searching).if_some_wait(), cores)))
         };
-        vec![self.closure(), Member::after(WAITING_START, Deferred::new(&closure::FACTS, build))]
+        vec![self.closure(), Member::after(WAITING_START, Deferred::new(&closure::WAITING, build))]
     }
 
     fn searching(&self, waiting: bool) -> closure::Options {
