@@ -1,6 +1,6 @@
 //! `tepui explore --bounding`: how many executions and states there are with each bound.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tepui::{Bounding, CountLimits, CountRow, Counted, Dispatcher, Options, Reason};
 use tepui_report::grouped;
@@ -30,7 +30,11 @@ pub(crate) fn compare(args: &ExploreArgs) -> Result<Exit> {
         dispatches: args.dispatches,
     };
     let mut found = Vec::new();
-    for (name, bounding) in boundings(args) {
+    let boundings = boundings(args);
+    if args.bounding.contains(&BoundingName::Delays) && args.run.scheduler.iter().any(|name| !is_delaying(name)) {
+        bail!("--bounding delays is for schedulers that delay tasks: bag and bounded-bag dispatch any");
+    }
+    for (name, bounding) in boundings {
         found.push((name, all[0].problem.executions(&bounding, limits, &clock.budget)?));
     }
     clock.finish();
@@ -41,6 +45,10 @@ pub(crate) fn compare(args: &ExploreArgs) -> Result<Exit> {
     })?;
     let stopped = found.iter().any(|(_, counted)| counted.stopped.is_some());
     Ok(if stopped { Exit::Unknown } else { Exit::Good })
+}
+
+fn is_delaying(scheduler: &str) -> bool {
+    matches!(Dispatcher::named(scheduler), Some(Dispatcher::Delaying(_)))
 }
 
 /// What is to be compared, with names. Delays count for each scheduler.

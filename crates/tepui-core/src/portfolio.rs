@@ -409,18 +409,22 @@ impl Engine for Portfolio {
     }
 
     fn proved(&mut self, budget: &mut Budget) -> Result<Option<(Vec<usize>, Evidence)>, Stop> {
-        // Who was on turn, and all that have come to their end before.
+        // Who was on turn, and all that have come to their end before: of these the one that proves most.
+        let mut most: Option<(usize, (Vec<usize>, Evidence))> = None;
         for index in 0..self.members.len() {
             if index != self.turn && self.members[index].stop.is_none() {
                 continue;
             }
             let proved = self.with(index, budget, |engine, budget| engine.proved(budget));
-            if let Some(Ok(Some(proved))) = proved {
-                self.speaker = Some(index);
-                return Ok(Some(proved));
+            let Some(Ok(Some(proved))) = proved else { continue };
+            if most.as_ref().is_none_or(|(_, known)| known.0.len() < proved.0.len()) {
+                most = Some((index, proved));
             }
         }
-        Ok(None)
+        Ok(most.map(|(index, proved)| {
+            self.speaker = Some(index);
+            proved
+        }))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {

@@ -201,3 +201,17 @@ fn options_for_threads_are_refused() {
     }
     assert!(problem.require_fitting_model("t.bp", &["--order", "--deadlock", "--label"]).is_ok());
 }
+
+/// What one engine proves in part does not hide what another one proves of more.
+#[test]
+fn the_most_that_is_proved_counts() {
+    for text in [
+        "decl b; void t() { assert(!b); } void main() { post t() * 2; assert(b); }",
+        "decl b := 1; void t() { assert(b); } void u() { assert(!b); } void main() { post t(); post u(); }",
+    ] {
+        let problem = Problem::from(program(text)).asking(&Reading { deadlock: true, ..Reading::default() }).unwrap();
+        let outcome = verify(&problem, &AUTO, &[]);
+        let count = |status| outcome.properties.iter().filter(|own| own.verdict.status() == status).count();
+        assert_eq!((count(Status::Safe), count(Status::Unsafe)), (2, 1), "{text}: {:?}", outcome.properties);
+    }
+}

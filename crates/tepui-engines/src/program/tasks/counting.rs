@@ -551,10 +551,10 @@ impl Engine for Counting {
 impl Counting {
     /// Why nothing is known of what is left when everything has been looked at.
     fn silence(&self) -> String {
-        let deadlock = self.properties.iter().any(|property| property.never.contains(&Goal::Deadlock));
-        match self.program.order {
-            Some(Order::Bag) | None if deadlock => "tasks that are counted say nothing about deadlocks",
-            _ => "in some order of dispatch it is violated, but it is not known whether in the one that the program prescribes",
+        let ordered = self.program.order != Some(Order::Bag);
+        match ordered && self.properties.iter().flat_map(|own| &own.never).any(|goal| self.happens.contains_key(goal)) {
+            true => "in some order of dispatch it is violated, but it is not known whether in the one that the program prescribes",
+            false => "tasks that are counted say nothing about deadlocks",
         }
         .to_owned()
     }

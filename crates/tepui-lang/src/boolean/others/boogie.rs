@@ -248,6 +248,9 @@ impl Printer<'_> {
                 self.line(&format!("goto {};", targets.join(", ")));
             }
             Action::Assign { targets, values, constraint: None } => self.assign(targets, values, statement.line),
+            Action::Unlock(place) => {
+                self.assign(std::slice::from_ref(place), &[Expression::Number(0)], statement.line);
+            }
             Action::Assume(condition) => {
                 let condition = self.truth(condition);
                 self.line(&format!("assume {condition};"));
@@ -300,7 +303,7 @@ impl Printer<'_> {
                     self.line(&line);
                 }
             }
-            _ => return Err(format!("line {}: this statement has no form in Boogie", statement.line)),
+            _ => return Err(format!("line {} of the sequential program has no form in Boogie", statement.line)),
         }
         Ok(())
     }

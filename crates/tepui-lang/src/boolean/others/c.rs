@@ -198,6 +198,9 @@ impl Printer<'_> {
                 self.line(&format!("switch (any(0, {})) {{ {cases}}}", targets.len() - 1));
             }
             Action::Assign { targets, values, constraint: None } => self.assign(targets, values, statement.line),
+            Action::Unlock(place) => {
+                self.assign(std::slice::from_ref(place), &[Expression::Number(0)], statement.line);
+            }
             Action::Assume(condition) => {
                 let condition = self.expression(condition);
                 self.line(&format!("__CPROVER_assume({condition});"));
@@ -244,7 +247,7 @@ impl Printer<'_> {
                     self.line(&line);
                 }
             }
-            _ => return Err(format!("line {}: this statement has no form in C", statement.line)),
+            _ => return Err(format!("line {} of the sequential program has no form in C", statement.line)),
         }
         Ok(())
     }

@@ -179,7 +179,7 @@ impl Resolver<'_, '_> {
             _ => self.constant(written)?,
         };
         if !(1..=1000).contains(&count) {
-            self.error(&written.span, "this many threads cannot be started", "1 to 1000");
+            self.error(&written.span, "so many cannot be started at once", "1 to 1000");
             return None;
         }
         Some(count as u32)

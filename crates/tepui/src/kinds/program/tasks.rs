@@ -263,7 +263,8 @@ impl Kind for Asynchronous {
         let stopper = budget.stopper();
         let execution = tepui_check::program::replay(&sequential, trace, &|| stopper.stopped().is_some());
         let execution = execution.map_err(|rejected| {
-            Error::Misuse(format!("the trace is none of the sequential program for {delays} delays: {rejected}"))
+            let delays = tepui_core::text::count(delays.into(), "delay");
+            Error::Misuse(format!("the trace is none of the sequential program for {delays} ({rejected})"))
         })?;
         let schedule = made.schedule(&self.program, &sequential, &execution.start, &execution.steps);
         let found = scheduled::follow(&self.program, &schedule.map_err(Error::Misuse)?, &mut budget.clone());
