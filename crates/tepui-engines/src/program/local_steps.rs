@@ -8,8 +8,8 @@
 //!
 //! *One thread.* In a program that starts no threads there is nobody else, and a step may read and write shared variables
 //! as well. Ways meet where control flow does, and there the thread rests: what follows is looked at once. It does so at every
-//! other place only: with two choices in a row that make a difference there are half as many states, and where they make none,
-//! half as many steps more.
+//! third place only: with choices in a row that make a difference there are fewer states, and where they make none, 14 ways are
+//! gone instead of 6.
 //!
 //! *Atomic sections.* While a thread is in one, no other moves. What happens there, up to a call or a return, is one
 //! step. If the thread is blocked inside, nothing can happen any more, and nothing is lost if the section was not entered
@@ -132,7 +132,7 @@ impl Code {
             let one_thread = !program.starts_threads();
             if one_thread {
                 let joins = rests.iter_mut().zip(joins(procedure, flow)).filter(|(_, joins)| *joins);
-                joins.skip(1).step_by(2).for_each(|(rests, _)| *rests = true);
+                joins.skip(2).step_by(3).for_each(|(rests, _)| *rests = true);
             }
             let is_passed = |position: usize| {
                 let action = procedure.statements.get(position).map(|statement| &statement.action);
