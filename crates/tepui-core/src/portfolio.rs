@@ -421,10 +421,8 @@ impl Engine for Portfolio {
                 most = Some((index, proved));
             }
         }
-        Ok(most.map(|(index, proved)| {
-            self.speaker = Some(index);
-            proved
-        }))
+        self.speaker = most.as_ref().map(|(index, _)| *index).or(self.speaker);
+        Ok(most.map(|(_, proved)| proved))
     }
 
     fn trace(&mut self, property: usize, budget: &mut Budget) -> Result<(Trace, Option<Bound>), Stop> {
