@@ -8,8 +8,8 @@
 //!
 //! *One thread.* In a program that starts no threads there is nobody else, and a step may read and write shared variables
 //! as well. Ways meet where control flow does, and there the thread rests: what follows is looked at once. It does so at every
-//! third place only: with choices in a row that make a difference there are fewer states, and where they make none, 14 ways are
-//! gone instead of 6.
+//! third place only: with choices in a row that make a difference there are fewer states, and where they make none, 14 steps
+//! are taken instead of 6.
 //!
 //! *Atomic sections.* While a thread is in one, no other moves. What happens there, up to a call or a return, is one
 //! step. If the thread is blocked inside, nothing can happen any more, and nothing is lost if the section was not entered

@@ -182,7 +182,7 @@ impl<L: Locals> System for Pushdown<L> {
     }
 
     fn bytes(&self) -> u64 {
-        self.locals.bytes()
+        self.locals.bytes() + self.waiting.as_ref().map_or(0, Waiting::bytes)
     }
 }
 

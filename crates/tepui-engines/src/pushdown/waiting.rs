@@ -82,6 +82,13 @@ impl Waiting {
             .any(|one| (0..self.first.len()).any(|other| (one != other || several(one)) && apart(one, other)))
     }
 
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.leads_to.len().div_ceil(64) * (self.collisions.len() + self.sets.len());
+        let locals: usize = self.ever.iter().map(|ever| ever.capacity() * 4).sum();
+        (words * 8 + locals + self.joined.capacity() * 13) as u64
+    }
+
     /// Finds out what may become of locals that are new.
     pub(super) fn note(&mut self, locals: &impl Locals) {
         for kind in 0..self.first.len() {
