@@ -29,6 +29,11 @@ impl Rows {
         self.packed.extend_from_slice(&packed);
     }
 
+    /// Makes room for more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.packed.reserve_exact(rows * self.words);
+    }
+
     /// Removes the last row.
     pub fn pop(&mut self) {
         self.packed.truncate(self.packed.len().saturating_sub(self.words));
@@ -48,16 +53,17 @@ impl Rows {
 
     /// The rows in ascending order, each once, and for each as it was its number there.
     pub fn ranked(&self) -> (Self, Vec<u32>) {
-        let mut order: Vec<(_, usize)> = self.packed.chunks_exact(self.words).zip(0..).collect();
-        order.sort_unstable();
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_unstable_by_key(|&number| self.words(number as usize));
         let mut ranks = vec![0; order.len()];
-        let mut ranked = Self { fields: self.fields.clone(), words: self.words, packed: Vec::new() };
+        let mut ranked = Self { packed: Vec::with_capacity(self.packed.len()), ..Self::like(self) };
         let mut last = None;
-        for (row, number) in order {
+        for number in order {
+            let row = self.words(number as usize);
             if last.replace(row) != Some(row) {
                 ranked.packed.extend_from_slice(row);
             }
-            ranks[number] = ranked.len() as u32 - 1;
+            ranks[number as usize] = ranked.len() as u32 - 1;
         }
         (ranked, ranks)
     }
@@ -70,7 +76,12 @@ impl Rows {
         }
         let mut order: Vec<_> = rows().collect();
         order.sort_unstable();
-        Cow::Owned(Self { fields: self.fields.clone(), words: self.words, packed: order.concat() })
+        Cow::Owned(Self { packed: order.concat(), ..Self::like(self) })
+    }
+
+    /// An empty table for rows as those of another.
+    fn like(other: &Self) -> Self {
+        Self { fields: other.fields.clone(), words: other.words, packed: Vec::new() }
     }
 }
 

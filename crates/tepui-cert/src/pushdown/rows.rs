@@ -103,7 +103,7 @@ impl Rows {
         None
     }
 
-    fn words(&self, row: usize) -> &[u64] {
+    pub(super) fn words(&self, row: usize) -> &[u64] {
         &self.packed[row * self.words..][..self.words]
     }
 

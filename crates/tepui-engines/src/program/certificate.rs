@@ -83,6 +83,7 @@ fn shared_states(system: &Programs, views: &PackedSet<ViewId>, budget: &mut Budg
     let program = &system.code.program;
     let bits = program.shared.iter().map(|variable| bits_of(program.values(variable.kind)));
     let mut states = Rows::with_bits(&bits.collect::<Vec<_>>());
+    states.reserve(numbers.len());
     let mut packed: Vec<u32> = Vec::new();
     for view in views.ids() {
         let shared = views.field(view, 0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tepui_cert::pushdown::{Lemma, Rows};
+use tepui_cert::pushdown::{Lemma, Row, Rows};
 use tepui_core::{Budget, Stop};
 
 use super::words::Words;
@@ -32,8 +32,9 @@ pub fn lemma(
     let threads = views.width() - 1;
     let unused = |thread| (0..words.word_count(thread)).map(|_| AtomicBool::new(false)).collect();
     let in_use: Vec<Vec<_>> = Threads::all(threads).map(unused).collect();
-    for all in views.ids().collect::<Vec<_>>().chunks(ROWS_AT_ONCE) {
-        workers.cut(all, |chunk| {
+    for first in (0..views.len()).step_by(ROWS_AT_ONCE) {
+        let all: Vec<_> = views.ids_from(first).take(ROWS_AT_ONCE).collect();
+        workers.cut(&all, |chunk| {
             let mut row = vec![0; threads + 1];
             for &view in chunk {
                 views.get(view, &mut row);
@@ -107,16 +108,20 @@ fn reduced_rows(
     }
     let sorted = rows.sorted();
     let (mut rows, mut named) = (Rows::with_bits(widths), BTreeMap::<_, Vec<_>>::new());
-    let all: Vec<_> = sorted.iter().collect();
-    for (number, equal) in all.chunk_by(|one, next| one[..=threads] == next[..=threads]).enumerate() {
-        let mut set: Vec<_> =
-            equal.iter().flat_map(|row| &sets[row[threads + 1]]).map(|thread| thread.index()).collect();
-        set.sort_unstable();
-        set.dedup();
-        rows.push(&equal[0][..=threads]);
-        if set.len() < threads {
-            named.entry(set).or_default().push(number);
+    let mut all = sorted.iter().peekable();
+    while let Some(mut row) = all.next() {
+        let explored = |row: &Row| sets[row[threads + 1]].iter().map(|thread| thread.index()).collect::<Vec<_>>();
+        let mut set = explored(&row);
+        while let Some(equal) = all.next_if(|next| next[..=threads] == row[..=threads]) {
+            set.extend(explored(&equal));
+            set.sort_unstable();
+            set.dedup();
         }
+        row.pop();
+        if set.len() < threads {
+            named.entry(set).or_default().push(rows.len());
+        }
+        rows.push(row);
     }
     let sets = named.into_iter().map(|(threads, views)| tepui_cert::pushdown::Explored { threads, views });
     Ok((rows, sets.collect()))

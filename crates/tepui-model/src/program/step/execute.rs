@@ -26,7 +26,7 @@ impl Step<'_, '_> {
         Scope { procedure: self.frame.procedure, shared: self.shared, locals: &self.frame.locals, new: None }
     }
 
-    fn values(&self, expressions: &[Expression]) -> Reading<Vec<Values>> {
+    fn values(&self, expressions: &[Expression]) -> Reading<Few<Values>> {
         expressions.iter().map(|expression| self.runner.values(expression, &self.scope())).collect()
     }
 
@@ -37,7 +37,7 @@ impl Step<'_, '_> {
         position: usize,
         expressions: &[Expression],
         unwanted: impl Iterator<Item = Option<i64>>,
-    ) -> Reading<Vec<Values>> {
+    ) -> Reading<Few<Values>> {
         let doubtful = self.runner.doubtful[self.frame.procedure][position];
         let values = |(expression, unwanted): (&Expression, Option<i64>)| match unwanted.filter(|_| !doubtful) {
             None => self.runner.values(expression, &self.scope()),
@@ -61,7 +61,7 @@ impl Step<'_, '_> {
         (called, arguments): (usize, &[Expression]),
         position: usize,
         fail: &mut dyn FnMut(Failure),
-    ) -> Reading<Vec<Few<u32>>> {
+    ) -> Reading<Few<Few<u32>>> {
         let entry = self.runner.entry(called);
         let kinds = || self.runner.program.procedures[called].locals.iter().map(|local| local.kind);
         let unwanted = (0..)
@@ -74,8 +74,8 @@ impl Step<'_, '_> {
     }
 
     /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
-    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Vec<Few<u32>>, Vec<Failure>) {
-        let (mut codes, mut outside, mut leaves, mut some) = (Vec::new(), false, false, true);
+    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
+        let (mut codes, mut outside, mut leaves, mut some) = (Few::new(), false, false, true);
         for (values, kind) in values {
             let (low, high) = self.runner.program.range(kind);
             let fits = |number: &&i64| (low..=high).contains(*number);
@@ -303,8 +303,8 @@ impl Step<'_, '_> {
 
     /// All ways to store values: which variable becomes which of the codes that it may, for each target; and how that may
     /// fail.
-    fn ways(&self, targets: &[Place], values: &[Values]) -> Reading<(Vec<Way>, Vec<Failure>)> {
-        let (mut ways, mut wanted, mut outside) = (Vec::new(), Vec::new(), false);
+    fn ways(&self, targets: &[Place], values: &[Values]) -> Reading<(Few<Way>, Few<Failure>)> {
+        let (mut ways, mut wanted, mut outside) = (Few::new(), Few::new(), false);
         for (target, values) in targets.iter().zip(values) {
             let Some(kind) = self.runner.program.kind_of(self.frame.procedure, target) else {
                 outside |= values.outside;
