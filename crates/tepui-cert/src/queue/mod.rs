@@ -53,6 +53,9 @@ pub struct Certificate {
     pub symmetric: bool,
     /// Whether others wait in a row in which a machine can only take harmless steps.
     pub partial_order: bool,
+    /// The functions, and the instructions there, with which numbers are chosen that are taken for atoms. Then a row also
+    /// stands for those in which atoms have other numbers.
+    pub atoms: Vec<(usize, usize)>,
     /// For each kind of machine how precisely its queues are known.
     pub precision: Vec<Precision>,
     /// The letters.

@@ -25,6 +25,13 @@ impl Certificate {
         }
         let symmetric = lines.accept("symmetric").is_some();
         let partial_order = lines.accept("partial-order").is_some();
+        let mut atoms = Vec::new();
+        while let Some(place) = lines.accept("atom") {
+            let [function, at] = read_numbers(&lines, place)?[..] else {
+                return Err(lines.error("expected `atom FUNCTION INSTRUCTION`"));
+            };
+            atoms.push((function as usize, at as usize));
+        }
         let precision = read_list(&mut lines, "kinds", read_precision)?;
         let letters = read_list(&mut lines, "letters", |lines, text| terms(lines, text, read_letter))?;
         let locals = read_list(&mut lines, "locals", |lines, text| terms(lines, text, read_local))?;
@@ -38,7 +45,19 @@ impl Certificate {
             named.push((row, by));
         }
         lines.end()?;
-        Ok(Self { program, properties, symmetric, partial_order, precision, letters, locals, queues, rows, named })
+        Ok(Self {
+            program,
+            properties,
+            symmetric,
+            partial_order,
+            atoms,
+            precision,
+            letters,
+            locals,
+            queues,
+            rows,
+            named,
+        })
     }
 }
 
@@ -184,6 +203,10 @@ fn read_word(word: &str) -> Option<Value> {
         _ if word.starts_with('"') => Value::text(&text_of(word)?),
         _ if word.starts_with('~') => Value::Distance(number('~')?.parse().ok()?),
         _ if word.starts_with('^') => Value::Name(number('^')?.parse().ok()?),
+        _ if word.starts_with(['@', '$']) => {
+            let (class, number) = word[1..].split_once('.')?;
+            Value::Atom { class: class.parse().ok()?, number: number.parse().ok()?, text: word.starts_with('$') }
+        }
         _ if word.starts_with('f') => Value::Float(u64::from_str_radix(number('f')?, 16).ok()?),
         _ if word.starts_with('e') => Value::Event(number('e')?.parse().ok()?),
         _ if word.starts_with('m') => Value::Machine(number('m')?.parse().ok()?),
@@ -267,7 +290,13 @@ mod tests {
                 Frame {
                     function: 1,
                     at: 2,
-                    slots: vec![value, Value::Forgotten, Value::Distance(-2), Value::Name(-3)],
+                    slots: vec![
+                        value,
+                        Value::Forgotten,
+                        Value::Distance(-2),
+                        Value::Name(-3),
+                        Value::Atom { class: 1, number: 7, text: true },
+                    ],
                     into: None,
                 },
                 Frame { function: 0, at: 0, slots: Vec::new(), into: Some(3) },
@@ -282,6 +311,7 @@ mod tests {
             properties: vec!["assert".to_owned()],
             symmetric: true,
             partial_order: true,
+            atoms: vec![(3, 1), (0, 12)],
             precision: vec![
                 Precision { prefix: None, order: Order::Ends, cap: 0 },
                 Precision { prefix: Some(2), order: Order::Bag, cap: 3 },

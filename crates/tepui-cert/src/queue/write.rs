@@ -20,6 +20,7 @@ impl Certificate {
         if self.partial_order {
             out.push_str("partial-order\n");
         }
+        self.atoms.iter().for_each(|(function, at)| _ = writeln!(out, "atom {function} {at}"));
         list(&mut out, "kinds", &self.precision, precision);
         list(&mut out, "letters", &self.letters, letter);
         list(&mut out, "locals", &self.locals, |(kind, local)| format!("{kind} {}", machine(local)));
@@ -90,6 +91,7 @@ fn value(one: &Value) -> String {
         Value::Forgotten => "_".to_owned(),
         Value::Distance(number) => format!("~{number}"),
         Value::Name(number) => format!("^{number}"),
+        Value::Atom { class, number, text } => format!("{}{class}.{number}", if *text { '$' } else { '@' }),
         Value::Null => "null".to_owned(),
         Value::Bool(holds) => holds.to_string(),
         Value::Int(number) => number.to_string(),

@@ -4,13 +4,19 @@
 //! rests, waiting for a letter; it fails in no way, sends, creates and tells nothing, and does not halt. Then only its steps
 //! must lead to rows.
 //!
+//! It may also send letters to machines whose queues are *bags*, if its own is not one, no spec hears of it, no bound counts
+//! them, and the receiver never does anything because there is nothing to take. What is proved then is proved of more: where
+//! queues of which bags are known are taken for bags, from which any letter that can be taken may be the next.
+//!
 //! For take a state that the row stands for, and the shortest way from there to an error or to an end. Until the machine
 //! moves, the others can at most send it letters, behind the one that it takes. So its step can be taken at once instead of
 //! where the way has it, and the others do what they did: they see nothing of it but a shorter queue, which prunes no send
-//! and fails none. The way gets shorter by a step. If the machine does not move on the way at all, it can move before; and
-//! that happens finitely often, since each such step makes a queue shorter, or lets a busy machine rest. An end that the
-//! machine has not come to is none.
+//! and fails none, and perhaps a letter more in a bag, which they can leave there. The way gets shorter by a step. If the
+//! machine does not move on the way at all, it can move before; and that happens finitely often, since each such step takes
+//! a letter, or lets a busy machine rest, and letters go from queues to bags only. An end that the machine has not come to
+//! is none.
 
+use tepui_cert::queue::{Order, Precision};
 use tepui_model::queue::Bound;
 use tepui_model::queue::run::{Effect, Waiting};
 
@@ -30,7 +36,7 @@ impl Checker<'_> {
             };
             let mut harmless = !letters.is_empty();
             for letter in letters {
-                harmless = harmless && self.is_harmless(machine, local, letter)?;
+                harmless = harmless && self.is_harmless(row, machine, letter)?;
             }
             if harmless {
                 return Ok(Some(machine));
@@ -39,18 +45,45 @@ impl Checker<'_> {
         Ok(None)
     }
 
-    fn is_harmless(&mut self, machine: usize, local: u32, letter: Option<u32>) -> Result<bool, Wrong> {
+    fn is_harmless(&mut self, row: &[u32], machine: usize, letter: Option<u32>) -> Result<bool, Wrong> {
         let asserted = |bound: &Option<Bound>| matches!(bound, Some(Bound::Assert(_)));
+        let (program, local) = (self.program, row[2 * machine]);
         let kind = self.local(local)?.0 as usize;
         let event = letter.map(|letter| self.certificate.letters[letter as usize].event as usize);
-        let counted = |event: usize| asserted(&self.program.events[event]) || asserted(&self.program.kinds[kind].bound);
+        let counted = |event: usize| asserted(&program.events[event]) || asserted(&program.kinds[kind].bound);
         if event.is_some_and(counted) {
             return Ok(false);
         }
-        let ways = self.ways(machine, local, letter)?;
-        Ok(ways.iter().all(|way| {
-            let waits = matches!(way.local.waiting(self.program), Waiting::Idle | Waiting::Receive(_));
-            matches!(way.effect, Effect::Rests) && way.told.is_empty() && waits
-        }))
+        let (ways, machines) = (self.ways(machine, local, letter)?, row.len() - program.specs.len());
+        for way in &*ways {
+            let waits = matches!(way.local.waiting(program), Waiting::Idle | Waiting::Receive(_));
+            let heard = way.told.iter().any(|letter| program.is_heard(kind, letter.event));
+            let does_no_harm = match &way.effect {
+                Effect::Rests => true,
+                Effect::Sends(target, letter) => {
+                    !self.is_bag(kind)
+                        && self.forbidden(&row[..machines], way).is_none()
+                        && self.may_come_early(row[..machines].get(2 * *target as usize), letter.event)?
+                }
+                _ => false,
+            };
+            if heard || !waits || !does_no_harm {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_bag(&self, kind: usize) -> bool {
+        self.certificate.precision[kind].order == Order::Bag
+    }
+
+    /// Whether nobody can tell when an event comes into the queue of a machine in a state.
+    fn may_come_early(&self, local: Option<&u32>, event: u32) -> Result<bool, Wrong> {
+        let Some(local) = local else { return Ok(false) };
+        let (program, kind) = (self.program, self.local(*local)?.0 as usize);
+        let Precision { prefix, .. } = self.certificate.precision[kind];
+        let bounded = program.events[event as usize].is_some() || program.kinds[kind].bound.is_some();
+        Ok(self.is_bag(kind) && prefix == Some(0) && !bounded && !program.asks_for_null(kind))
     }
 }

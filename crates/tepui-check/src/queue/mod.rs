@@ -6,6 +6,7 @@
 //! first state must be. Then every state that can be reached is covered, by induction, and an error that no step from a row
 //! leads to does not happen.
 
+mod atoms;
 mod cover;
 mod harmless;
 mod liveness;
@@ -61,6 +62,13 @@ pub fn check(
     if let Some(name) = properties.iter().find(|name| !certificate.properties.contains(name)) {
         return Err(Rejected::new(format!("property {name}"), "the certificate makes no claim about it"));
     }
+    let with_atoms = match certificate.atoms.is_empty() {
+        true => None,
+        false => Some(program.with_atoms(&certificate.atoms).ok_or_else(|| {
+            Rejected::new("atom", "something else is done there than to choose a number below a constant")
+        })?),
+    };
+    let program = with_atoms.as_ref().unwrap_or(program);
     let mut checker = Checker::new(program, certificate)?;
     checker.start()?;
     for (number, row) in certificate.rows.iter().enumerate() {
@@ -100,6 +108,8 @@ struct Checker<'c> {
     named: FxHashMap<u32, u32>,
     /// What states of machines and queues become if their names are shifted.
     shifted: FxHashMap<(bool, u32, i64), Option<u32>>,
+    /// What they become if their atoms get other numbers, one after the other.
+    numbered: FxHashMap<(bool, u32, Vec<u32>), Option<u32>>,
 }
 
 /// What a step comes to.
@@ -167,6 +177,10 @@ impl<'c> Checker<'c> {
                 "not all rows are there that liveness or a claim about queues depends on",
             ));
         }
+        let others = certificate.symmetric || !certificate.named.is_empty() || graph.is_some();
+        if !certificate.atoms.is_empty() && others {
+            return Err(wrong("atom", "there are names, or machines change places, or it is about liveness"));
+        }
         let orbits = match certificate.symmetric {
             true if !program.has_no_numbers() => {
                 return Err(wrong("symmetric", "machines of the program can be told apart by their numbers"));
@@ -193,6 +207,7 @@ impl<'c> Checker<'c> {
             heard: FxHashMap::default(),
             named: certificate.named.iter().copied().collect(),
             shifted: FxHashMap::default(),
+            numbered: FxHashMap::default(),
         })
     }
 
@@ -238,6 +253,9 @@ impl<'c> Checker<'c> {
             rows = rows.iter().flat_map(|row| numbers.iter().map(move |number| with(row, *number))).collect();
         }
         rows.into_iter().find_map(|row| match &self.orbits {
+            _ if !self.certificate.atoms.is_empty() => {
+                self.with_atoms_in_order(row).and_then(|row| self.rows.get(&row[..]).copied())
+            }
             Some(orbits) => orbits.find(&row),
             None if self.named.is_empty() => self.rows.get(&row[..]).copied(),
             None => {

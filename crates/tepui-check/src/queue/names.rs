@@ -36,7 +36,7 @@ impl Checker<'_> {
         Some(row)
     }
 
-    fn is_queue(&self, row: &[u32], place: usize) -> bool {
+    pub(super) fn is_queue(&self, row: &[u32], place: usize) -> bool {
         place < row.len() - self.program.specs.len() && place % 2 == 1
     }
 
@@ -119,7 +119,7 @@ fn letters_of(queue: &Queue) -> impl Iterator<Item = u32> {
 }
 
 /// A queue with other letters.
-fn with_letters(queue: &Queue, letter: &dyn Fn(u32) -> Option<u32>) -> Option<Queue> {
+pub(super) fn with_letters(queue: &Queue, letter: &dyn Fn(u32) -> Option<u32>) -> Option<Queue> {
     let mut counts =
         queue.counts.iter().map(|(own, count)| Some((letter(*own)?, *count))).collect::<Option<Vec<_>>>()?;
     counts.sort_unstable();

@@ -31,11 +31,15 @@ pub static FACTS: Facts =
 /// number means something.
 const MANY: usize = 10_000;
 
+/// The number of rows from which on queues are taken for bags, where that is enough: more steps are harmless then.
+const VERY_MANY: usize = 1_500_000;
+
 /// The number of values from which on a variable is named if no proof is found.
 const WIDE: usize = 64;
 
 /// How precise summaries become, one after the other.
-const LADDER: [Precision; 6] = [
+const LADDER: [Precision; 7] = [
+    Precision::BAG,
     Precision::ENDS,
     Precision { prefix: 1, order: Order::Ends, cap: 0 },
     Precision { prefix: 1, order: Order::Ends, cap: 3 },
@@ -43,6 +47,9 @@ const LADDER: [Precision; 6] = [
     Precision { prefix: 3, order: Order::Ends, cap: 4 },
     Precision { prefix: 4, order: Order::Ends, cap: 5 },
 ];
+
+/// Where it is begun.
+const FIRST: usize = 1;
 
 /// Why nothing is proved where a claim does not hold.
 pub(super) const UNFOUNDED: &str = "a claim about queues does not hold, so nothing can be proved with it";
@@ -72,6 +79,8 @@ pub struct Cover {
     symmetry: bool,
     /// Whether some rows may be left out.
     partial_order: bool,
+    /// Whether queues may be bags.
+    bags: bool,
     /// Whether it is left for later whether a spec is hot for ever: that needs all rows.
     liveness_later: bool,
     /// What was proved before that, and whether something was.
@@ -87,7 +96,9 @@ enum Ended {
     Refined,
     /// There are so many rows that some should be left out.
     Many,
-    /// What was taken for a name is more than that.
+    /// There are still so many that less should be known of queues.
+    VeryMany,
+    /// What was taken for a name or an atom is more than that.
     Unnamed,
 }
 
@@ -103,11 +114,11 @@ impl Cover {
     /// with it, and never better.
     pub fn new(program: Arc<Program>, errors: Vec<Error>, precision: Option<Precision>, symmetry: bool) -> Self {
         let kinds = program.kinds.len();
-        let first = precision.unwrap_or(LADDER[0]);
+        let first = precision.unwrap_or(LADDER[FIRST]);
         Self {
             explorer: Some(explorer(&program, &errors, vec![first; kinds], usize::MAX, symmetry).with_names()),
             symmetry,
-            levels: precision.is_none().then(|| vec![0; kinds]),
+            levels: precision.is_none().then(|| vec![FIRST; kinds]),
             program,
             errors,
             refinements: 0,
@@ -116,6 +127,7 @@ impl Cover {
             closed: false,
             steps_before: 0,
             partial_order: false,
+            bags: false,
             liveness_later: false,
             safe: None,
             proved_with_less: false,
@@ -139,16 +151,18 @@ impl Cover {
     /// Searches at the present precision.
     fn search(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<Ended, Stop> {
         let full = self.partial_order && !explorer.has_partial_order();
+        let over = self.partial_order && !full && !self.bags && self.levels.is_some();
+        let most = if full { MANY } else { VERY_MANY };
         loop {
             let mut found = 0;
             let known = explorer.errors().len();
             let done = spend_on(explorer, budget, |explorer, stop| {
                 explorer.run(&mut |own| {
                     found = own.errors().len();
-                    found > known || full && own.len() > MANY || stop(own)
+                    found > known || (full || over) && own.len() > most || stop(own)
                 })
             });
-            if explorer.unknown().is_some() && explorer.has_names() {
+            if explorer.unknown().is_some() && (explorer.has_names() || explorer.has_atoms()) {
                 return Ok(Ended::Unnamed);
             }
             while let Some(error) = self.fresh(explorer) {
@@ -169,8 +183,8 @@ impl Cover {
                 }
                 return Ok(Ended::Closed);
             }
-            if full && explorer.len() > MANY {
-                return Ok(Ended::Many);
+            if (full || over) && explorer.len() > most {
+                return Ok(if full { Ended::Many } else { Ended::VeryMany });
             }
         }
     }
@@ -213,6 +227,22 @@ impl Cover {
         let precisions = explorer.precisions().to_vec();
         let explorer = if explorer.has_names() { explorer } else { self.fresh_explorer(&explorer) };
         explorer.with_partial_order().again(precisions)
+    }
+
+    /// The same where all queues are taken for bags, until it turns out that too little is known, and numbers that are chosen
+    /// for atoms, if they may be.
+    fn with_bags(&mut self, explorer: Explorer) -> Explorer {
+        self.bags = true;
+        self.levels = Some(vec![0; self.program.kinds.len()]);
+        let places = if explorer.has_names() { Vec::new() } else { self.program.chosen_numbers() };
+        match Explorer::with_atoms(&self.program, places, self.precisions()) {
+            Some(with_atoms) => with_atoms.with_partial_order(),
+            None => explorer.again(self.precisions()),
+        }
+    }
+
+    fn precisions(&self) -> Vec<Precision> {
+        self.levels.iter().flatten().map(|level| LADDER[*level]).collect()
     }
 
     /// Keeps what is proved, and goes on with all rows for liveness.
@@ -297,6 +327,7 @@ impl Engine for Cover {
             let steps = explorer.steps();
             explorer = match ended {
                 Ok(Ended::Many) => self.with_less(explorer),
+                Ok(Ended::VeryMany) => self.with_bags(explorer),
                 Ok(Ended::Unnamed) => self.fresh_explorer(&explorer),
                 ended => break ended,
             };
@@ -319,8 +350,7 @@ impl Engine for Cover {
                 self.steps_before += explorer.steps();
                 self.refinements += 1;
                 self.open.clear();
-                let ladder = self.levels.iter().flatten().map(|level| LADDER[*level]).collect();
-                explorer = explorer.again(ladder);
+                explorer = explorer.again(self.precisions());
             }
             Err(stop) => round.stopped = Some(stop),
         }

@@ -16,10 +16,11 @@ impl Explorer {
         let meant = || self.meant().iter().filter_map(|(row, by)| Some((row, self.number(by)?)));
         let (all, first) = (self.rows().chain(meant().map(|(row, _)| row.clone())), self.len() as u32);
         Certificate {
-            program: tables.program().digest(),
+            program: self.digest(),
             properties: properties.iter().map(|error| error.name().to_owned()).collect(),
             symmetric: self.is_up_to_symmetry(),
             partial_order: self.has_partial_order(),
+            atoms: self.chosen_at().to_vec(),
             precision: self.precisions().iter().map(precision).collect(),
             letters: tables.letters().cloned().collect(),
             locals: tables.locals().cloned().collect(),
@@ -41,7 +42,7 @@ impl Explorer {
         let letters = steps.iter().map(|step| step.letter).collect();
         let steps = steps.into_iter();
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
-        let (program, property) = (self.tables().program().digest(), error.name().to_owned());
+        let (program, property) = (self.digest(), error.name().to_owned());
         Some((Trace { program, property, steps: steps.collect(), circle: None }, letters))
     }
 

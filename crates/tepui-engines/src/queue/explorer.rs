@@ -20,6 +20,7 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{Bound, Program, Temperature, Value};
 
+use super::atoms::Atoms;
 use super::claims;
 use super::names::Names;
 use super::rows::Rows;
@@ -85,6 +86,8 @@ pub struct Explorer {
     partial_order: bool,
     /// If some integers are names.
     names: Option<Names>,
+    /// If some numbers that are chosen are atoms.
+    atoms: Option<Atoms>,
 }
 
 /// What comes of a way.
@@ -123,7 +126,8 @@ impl Explorer {
         let fresh = self.symmetry.map(|_| Symmetry::default());
         let partial_order = self.partial_order;
         let names = self.names.map(|_| Names::default());
-        Self { symmetry: fresh, partial_order, ..Self::with(self.tables, precision, self.longest, names) }
+        let atoms = self.atoms.map(Atoms::again);
+        Self { symmetry: fresh, partial_order, atoms, ..Self::with(self.tables, precision, self.longest, names) }
     }
 
     /// The number of a row.
@@ -156,6 +160,9 @@ impl Explorer {
         if let Some(names) = &mut self.names {
             names.reduce(&mut self.tables, &mut self.queues, &mut self.next);
         }
+        if let Some(atoms) = &mut self.atoms {
+            atoms.reduce(&mut self.tables, &mut self.queues, &mut self.next);
+        }
     }
 
     fn with(tables: Tables, precision: Vec<Precision>, longest: usize, names: Option<Names>) -> Self {
@@ -178,6 +185,7 @@ impl Explorer {
             symmetry: None,
             partial_order: false,
             names,
+            atoms: None,
         };
         explorer.begin();
         explorer

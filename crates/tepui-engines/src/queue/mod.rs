@@ -1,5 +1,6 @@
 //! Programs of machines with queues.
 
+mod atoms;
 mod claims;
 pub mod cover;
 mod distances;

@@ -197,11 +197,8 @@ impl Names {
                 let letter = tables.letter_of(number).shifted(by, insertion_order);
                 tables.letter(&letter)
             };
-            let Queue { prefix, marks, counts } = queues[number].clone();
-            let prefix = prefix.into_iter().map(&mut letter).collect();
-            let marks = marks.into_iter().map(|(own, last)| (letter(own), last)).collect();
-            let counts = counts.into_iter().map(|(own, count)| (letter(own), count)).collect();
-            queues.intern(Queue { prefix, marks, counts })
+            let shifted = queues[number].with_letters(&mut letter);
+            queues.intern(shifted)
         } else {
             let (kind, local) = tables.local_of(number);
             let (kind, local) = (*kind, local.shifted(by, insertion_order));

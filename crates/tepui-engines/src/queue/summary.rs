@@ -36,6 +36,9 @@ impl Precision {
     /// Queues are known letter by letter.
     pub const EXACT: Self = Self { prefix: usize::MAX, order: Order::Ends, cap: 0 };
 
+    /// A bag in which one letter is told from several.
+    pub const BAG: Self = Self { prefix: 0, order: Order::Bag, cap: 2 };
+
     /// Ends without a prefix and without counts.
     pub const ENDS: Self = Self { prefix: 0, order: Order::Ends, cap: 0 };
 }
@@ -52,6 +55,15 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// The same with other letters.
+    pub(super) fn with_letters(&self, letter: &mut dyn FnMut(u32) -> u32) -> Self {
+        Self {
+            prefix: self.prefix.iter().map(|own| letter(*own)).collect(),
+            marks: self.marks.iter().map(|(own, last)| (letter(*own), *last)).collect(),
+            counts: self.counts.iter().map(|(own, count)| (letter(*own), *count)).collect(),
+        }
+    }
+
     fn rest_is_empty(&self) -> bool {
         self.marks.is_empty() && self.counts.is_empty()
     }

@@ -84,7 +84,7 @@ type Evaluated = Result<Value, Trouble>;
 /// An index as a place in a list.
 fn index(value: &Value, length: usize) -> Result<usize, Trouble> {
     match value {
-        Value::Forgotten | Value::Name(_) => Err(Trouble::Forgotten),
+        Value::Forgotten | Value::Name(_) | Value::Atom { .. } => Err(Trouble::Forgotten),
         Value::Int(number) => usize::try_from(*number).ok().filter(|index| *index < length).ok_or(Error::Index.into()),
         _ => Err(Error::Index.into()),
     }
@@ -136,6 +136,9 @@ impl Program {
             Expression::Record(names, parts) => Ok(Value::Record(*names, self.values(parts, scope)?.into())),
             Expression::Format(texts, parts) => {
                 let parts = self.values(parts, scope)?;
+                if let Some(atom) = Value::atom_in_text(texts, &parts) {
+                    return Ok(atom);
+                }
                 if parts.iter().any(|part| part.has_forgotten() || part.has_name()) {
                     return Ok(Value::Forgotten);
                 }
@@ -159,7 +162,7 @@ impl Program {
             (Unary::Keys | Unary::Values | Unary::Size, Value::Forgotten) => return Err(Trouble::Forgotten),
             (Unary::Keys | Unary::Values | Unary::Size, _) if value.is_open() => return Err(Trouble::Forgotten),
             (Unary::ToInt, Value::Name(_)) => value.clone(),
-            (_, Value::Forgotten | Value::Name(_)) => Value::Forgotten,
+            (_, Value::Forgotten | Value::Name(_) | Value::Atom { .. }) => Value::Forgotten,
             (Unary::Not, Value::Bool(holds)) => Value::Bool(!holds),
             (Unary::Minus, Value::Int(number)) => Value::Int(number.wrapping_neg()),
             (Unary::Minus, Value::Float(bits)) => Value::float(-f64::from_bits(*bits)),
@@ -278,7 +281,7 @@ impl Program {
     pub fn shown(&self, value: &Value) -> String {
         let list = |parts: &[Value]| parts.iter().map(|part| self.shown(part)).collect::<Vec<_>>().join(", ");
         match value {
-            Value::Forgotten | Value::Distance(_) | Value::Name(_) => "_".to_owned(),
+            Value::Forgotten | Value::Distance(_) | Value::Name(_) | Value::Atom { .. } => "_".to_owned(),
             Value::Null => "null".to_owned(),
             Value::Bool(holds) => holds.to_string(),
             Value::Int(number) => number.to_string(),
@@ -362,7 +365,9 @@ fn distance(operator: Binary, left: &Value, right: &Value) -> Option<Value> {
 fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {
     let same = |same: Option<bool>| Ok(same.map_or(Value::Forgotten, Value::Bool));
     match (operator, right) {
-        (Binary::Divide | Binary::Modulo, Value::Forgotten | Value::Name(_)) => return Err(Trouble::Forgotten),
+        (Binary::Divide | Binary::Modulo, Value::Forgotten | Value::Name(_) | Value::Atom { .. }) => {
+            return Err(Trouble::Forgotten);
+        }
         (Binary::Divide | Binary::Modulo, Value::Int(0)) => return Err(Error::Division.into()),
         (Binary::In, Value::Forgotten) => return Err(Trouble::Forgotten),
         (Binary::In, Value::Seq(parts) | Value::Set(parts)) => {
@@ -377,7 +382,7 @@ fn binary(operator: Binary, left: &Value, right: &Value) -> Evaluated {
         (Binary::Unequal, _) => return same(left.same(right).map(|same| !same)),
         _ => {}
     }
-    let unknown = |value: &Value| value.has_forgotten() || matches!(value, Value::Name(_));
+    let unknown = |value: &Value| value.has_forgotten() || matches!(value, Value::Name(_) | Value::Atom { .. });
     if unknown(left) || unknown(right) {
         return Ok(Value::Forgotten);
     }
@@ -428,9 +433,9 @@ fn fits(value: &Value, kind: &Type) -> bool {
     match (value, kind) {
         (_, Type::Any)
         | (Value::Bool(_), Type::Bool)
-        | (Value::Int(_) | Value::Name(_), Type::Int)
+        | (Value::Int(_) | Value::Name(_) | Value::Atom { text: false, .. }, Type::Int)
         | (Value::Float(_), Type::Float)
-        | (Value::Text(_), Type::Text)
+        | (Value::Text(_) | Value::Atom { text: true, .. }, Type::Text)
         | (Value::Event(_) | Value::Null, Type::Event)
         | (Value::Machine(_) | Value::Null, Type::Machine)
         | (Value::Null, Type::Foreign)

@@ -4,6 +4,7 @@
 //! kept apart ([`Told`]), and nothing depends on it. This is the reference: small, slow, and meant to be read beside the
 //! semantics page of the book. [`run`] says what one machine does alone, [`state`] what a program does.
 
+pub mod atoms;
 mod digest;
 pub mod evaluate;
 pub mod formula;

@@ -9,10 +9,11 @@ use super::Value;
 use super::run::Local;
 
 impl Value {
-    /// Whether there is a name in it.
+    /// Whether there is a name or an atom in it.
     pub(super) fn has_name(&self) -> bool {
         let mut has = false;
         self.names(&mut |_, _| has = true);
+        self.atoms(&mut |_| has = true);
         has
     }
 
@@ -41,6 +42,7 @@ impl Value {
                 let own = number.wrapping_sub(*name);
                 *base.get_or_insert(own) == own
             }
+            (_, Self::Atom { .. }) => self == named || self.is_atom_of(named),
             (Self::Tuple(one), Self::Tuple(two))
             | (Self::Seq(one), Self::Seq(two))
             | (Self::Set(one), Self::Set(two)) => parts(one, two),

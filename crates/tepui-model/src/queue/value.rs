@@ -16,6 +16,15 @@ pub enum Value {
     /// A name: an integer of which only the distance to other names is known, this much more than a number that is the same
     /// for all names in a state of the whole program. It may stand anywhere.
     Name(i64),
+    /// One of the numbers that are chosen at a place, of which nothing matters but which are equal; or the text of one.
+    Atom {
+        /// The place.
+        class: u32,
+        /// The number, among those that are chosen there.
+        number: u32,
+        /// Whether it is a text.
+        text: bool,
+    },
     /// No reference, no event, no data.
     Null,
     /// A truth value.
@@ -105,6 +114,7 @@ impl Value {
         match (self, other) {
             (Self::Forgotten | Self::Distance(_), _) | (_, Self::Forgotten | Self::Distance(_)) => None,
             (Self::Name(_), Self::Int(_)) | (Self::Int(_), Self::Name(_)) => None,
+            (Self::Atom { .. }, _) | (_, Self::Atom { .. }) => self.same_as_atom(other),
             (Self::Tuple(one), Self::Tuple(two)) | (Self::Seq(one), Self::Seq(two)) => same_parts(one, two),
             (Self::Record(names, _), Self::Record(others, _)) if names != others => Some(false),
             (Self::Record(_, one), Self::Record(_, two)) => same_parts(one, two),

@@ -3,10 +3,14 @@
 //! A machine that goes on, or takes what it has been sent, and then rests without telling anybody neither hinders the others
 //! nor depends on them. Whatever they do can be done afterwards just as well, and leads to the same errors. Nobody waits for
 //! ever, because such steps come to an end: each makes a queue shorter, or a machine that was busy rests.
+//!
+//! A letter that is sent on the way does no harm if its receiver's queue is a bag: there it does not matter when it comes,
+//! only that it is there. The sender's own queue must not be one, so that letters go from queues to bags and never back.
 
 use tepui_model::queue::Bound;
 
 use super::Explorer;
+use crate::queue::summary::{Order, Precision};
 use crate::queue::tables::{Ends, Way};
 
 impl Explorer {
@@ -32,25 +36,52 @@ impl Explorer {
             self.takes(row, machine, &mut found) && {
                 let local = row[2 * machine];
                 let takes = self.tables.rest(local).takes;
-                found
-                    .iter()
-                    .all(|&(letter, _)| (letter.is_some() || !takes) && self.is_harmless(machine, local, letter))
+                found.iter().all(|&(letter, _)| (letter.is_some() || !takes) && self.is_harmless(row, machine, letter))
             }
         })
     }
 
-    fn is_harmless(&mut self, machine: usize, local: u32, letter: Option<u32>) -> bool {
-        let asserted = |bound: &Option<Bound>| matches!(bound, Some(Bound::Assert(_)));
+    fn is_harmless(&mut self, row: &[u32], machine: usize, letter: Option<u32>) -> bool {
+        let local = row[2 * machine];
+        let kind = self.tables.local_of(local).0 as usize;
         if let Some(letter) = letter {
             // What is taken makes room, where there should be too much.
-            let (program, kind) = (self.tables.program(), self.tables.local_of(local).0 as usize);
+            let program = self.tables.program();
+            let asserted = |bound: &Option<Bound>| matches!(bound, Some(Bound::Assert(_)));
             let event = self.tables.event_of(letter) as usize;
             if asserted(&program.events[event]) || asserted(&program.kinds[kind].bound) {
                 return false;
             }
         }
         let ways = self.tables.ways(machine as u32, local, letter);
-        let rests = |way: &Way| matches!(way.effect, Ends::Rests) && self.tables.rest(way.local).takes;
-        ways.iter().all(|way| way.told.is_empty() && rests(way))
+        let silent = |way: &Way| {
+            let program = self.tables.program();
+            !way.told.iter().any(|&letter| program.is_heard(kind, self.tables.event_of(letter)))
+        };
+        let early = |way: &Way, target: u32, letter: u32| {
+            self.precision[kind].order != Order::Bag
+                && self.forbidden(row, way).is_none()
+                && self.may_come_early(row, target as usize, self.tables.event_of(letter) as usize)
+        };
+        ways.iter().all(|way| {
+            let does_no_harm = match way.effect {
+                Ends::Rests => true,
+                Ends::Sends(target, letter) => early(way, target, letter),
+                _ => false,
+            };
+            does_no_harm && silent(way) && self.tables.rest(way.local).takes
+        })
+    }
+
+    /// Whether nobody can tell when an event comes into the queue of a machine.
+    fn may_come_early(&self, row: &[u32], target: usize, event: usize) -> bool {
+        let program = self.tables.program();
+        target < self.machines(row) && {
+            let kind = self.tables.local_of(row[2 * target]).0 as usize;
+            matches!(self.precision[kind], Precision { prefix: 0, order: Order::Bag, .. })
+                && program.events[event].is_none()
+                && program.kinds[kind].bound.is_none()
+                && !program.asks_for_null(kind)
+        }
     }
 }

@@ -2,9 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
+use crate::queue::summary::Precision;
+use tepui_model::Digest;
+use tepui_model::queue::Program;
+use tepui_model::queue::atoms::Place;
 use tepui_model::queue::state::Cannot;
 
 use super::Explorer;
+use crate::queue::atoms::Atoms;
 use crate::queue::names::Names;
 
 impl Explorer {
@@ -16,6 +23,28 @@ impl Explorer {
             return Self::with(self.tables, self.precision, self.longest, Some(Names::default()));
         }
         self
+    }
+
+    /// A search at the start of a program in which numbers that are chosen at some places are atoms, if that can be.
+    pub fn with_atoms(program: &Program, places: Vec<Place>, precision: Vec<Precision>) -> Option<Self> {
+        let with_atoms = Arc::new(program.with_atoms(&places).filter(|_| !places.is_empty())?);
+        let atoms = Some(Atoms::new(places, program.digest()));
+        Some(Self { atoms, ..Self::new(with_atoms, precision, usize::MAX) })
+    }
+
+    /// Whether some numbers that are chosen are atoms.
+    pub fn has_atoms(&self) -> bool {
+        self.atoms.is_some()
+    }
+
+    /// The places at which they are chosen.
+    pub(in crate::queue) fn chosen_at(&self) -> &[Place] {
+        self.atoms.as_ref().map_or(&[], |atoms| &atoms.places)
+    }
+
+    /// The program that was given.
+    pub(in crate::queue) fn digest(&self) -> Digest {
+        self.atoms.as_ref().map_or_else(|| self.tables.program().digest(), |atoms| atoms.program)
     }
 
     /// Whether some integers are names.

@@ -407,7 +407,7 @@ impl<'p, 'c> Run<'p, 'c> {
             Value::Int(count) => (0..*count).map(Value::Int).collect(),
             Value::Seq(parts) | Value::Set(parts) => parts.to_vec(),
             Value::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
-            Value::Forgotten | Value::Name(_) => return Err(Effect::Forgotten),
+            Value::Forgotten | Value::Name(_) | Value::Atom { .. } => return Err(Effect::Forgotten),
             _ => return self.fail(Error::Null, "a choice from null"),
         };
         match values.len() > MOST_CHOICES {
