@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod atoms;
 mod claims;
 mod corpus;
 mod evidence;

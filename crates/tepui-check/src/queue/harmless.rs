@@ -8,6 +8,9 @@
 //! them, and the receiver never does anything because there is nothing to take. What is proved then is proved of more: where
 //! queues of which bags are known are taken for bags, from which any letter that can be taken may be the next.
 //!
+//! A letter of which its receiver makes no use need not be put into its queue: all it could ever do is to ignore it, at any
+//! time before its end, or to leave it there. No error, and no end, is another one without it.
+//!
 //! For take a state that the row stands for, and the shortest way from there to an error or to an end. Until the machine
 //! moves, the others can at most send it letters, behind the one that it takes. So its step can be taken at once instead of
 //! where the way has it, and the others do what they did: they see nothing of it but a shorter queue, which prunes no send
@@ -61,9 +64,9 @@ impl Checker<'_> {
             let does_no_harm = match &way.effect {
                 Effect::Rests => true,
                 Effect::Sends(target, letter) => {
-                    !self.is_bag(kind)
-                        && self.forbidden(&row[..machines], way).is_none()
-                        && self.may_come_early(row[..machines].get(2 * *target as usize), letter.event)?
+                    let target = row[..machines].get(2 * *target as usize);
+                    self.forbidden(&row[..machines], way).is_none()
+                        && self.may_come_unseen(target, letter.event, !self.is_bag(kind))?
                 }
                 _ => false,
             };
@@ -78,12 +81,21 @@ impl Checker<'_> {
         self.certificate.precision[kind].order == Order::Bag
     }
 
-    /// Whether nobody can tell when an event comes into the queue of a machine in a state.
-    fn may_come_early(&self, local: Option<&u32>, event: u32) -> Result<bool, Wrong> {
+    /// Whether nobody can tell when an event comes to a machine in a state: it never does, or may come `early` into a bag.
+    fn may_come_unseen(&self, local: Option<&u32>, event: u32, early: bool) -> Result<bool, Wrong> {
         let Some(local) = local else { return Ok(false) };
         let (program, kind) = (self.program, self.local(*local)?.0 as usize);
+        if self.is_useless(kind, event) {
+            return Ok(true);
+        }
         let Precision { prefix, .. } = self.certificate.precision[kind];
         let bounded = program.events[event as usize].is_some() || program.kinds[kind].bound.is_some();
-        Ok(self.is_bag(kind) && prefix == Some(0) && !bounded && !program.asks_for_null(kind))
+        let asks = || self.habits.get(kind).is_none_or(|habits| habits.asks_for_null);
+        Ok(early && self.is_bag(kind) && prefix == Some(0) && !bounded && !asks())
+    }
+
+    /// Whether machines of a kind do nothing with an event, so that it need not be sent to them.
+    pub(super) fn is_useless(&self, kind: usize, event: u32) -> bool {
+        self.habits.get(kind).is_some_and(|habits| !habits.uses[event as usize])
     }
 }

@@ -28,6 +28,7 @@ use tepui_cert::queue::language::{Claims, Fate, Known};
 use tepui_cert::queue::{Certificate, Precision, Queue};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
+use tepui_model::queue::habits::Habits;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, MOST_WAYS};
 use tepui_model::queue::{NULL, Program, Temperature, Value};
@@ -110,6 +111,8 @@ struct Checker<'c> {
     shifted: FxHashMap<(bool, u32, i64), Option<u32>>,
     /// What they become if their atoms get other numbers, one after the other.
     numbered: FxHashMap<(bool, u32, Vec<u32>), Option<u32>>,
+    /// What machines make of events, where some may go first.
+    habits: Vec<Habits>,
 }
 
 /// What a step comes to.
@@ -208,6 +211,7 @@ impl<'c> Checker<'c> {
             named: certificate.named.iter().copied().collect(),
             shifted: FxHashMap::default(),
             numbered: FxHashMap::default(),
+            habits: if certificate.partial_order { program.habits() } else { Vec::new() },
         })
     }
 

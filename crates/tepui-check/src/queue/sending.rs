@@ -11,7 +11,7 @@ use super::{Checker, Way, Wrong, summary};
 pub(super) enum Sent {
     /// The execution ends, or nobody looks at it.
     Ends,
-    /// The receiver has halted.
+    /// The receiver has halted, or makes no use of it.
     Lost,
     /// It is in a queue.
     Queue(u32),
@@ -43,7 +43,7 @@ impl Checker<'_> {
         }
         let (kind, local) = self.local(row[2 * target])?;
         let own = &self.program.kinds[*kind as usize];
-        if local.halted {
+        if local.halted || self.is_useless(*kind as usize, letter.event) {
             return Ok(Sent::Lost);
         }
         let queue = before.unwrap_or(row[2 * target + 1]);

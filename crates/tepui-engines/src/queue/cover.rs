@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tepui_cert::queue::Trace;
+use tepui_cert::queue::{Step as Listed, Trace};
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::Choices;
-use tepui_model::queue::state::{Happens, Takes};
+use tepui_model::queue::state::{Happens, State, Takes};
 use tepui_model::queue::{NULL, Program};
 
 use super::explorer::Explorer;
@@ -77,8 +77,8 @@ pub struct Cover {
     steps_before: u64,
     /// Whether machines may change places.
     symmetry: bool,
-    /// Whether some rows may be left out.
-    partial_order: bool,
+    /// If some rows may be left out, from how many on.
+    partial_order: Option<usize>,
     /// Whether queues may be bags.
     bags: bool,
     /// Whether it is left for later whether a spec is hot for ever: that needs all rows.
@@ -126,7 +126,7 @@ impl Cover {
             open: BTreeMap::new(),
             closed: false,
             steps_before: 0,
-            partial_order: false,
+            partial_order: None,
             bags: false,
             liveness_later: false,
             safe: None,
@@ -134,11 +134,12 @@ impl Cover {
         }
     }
 
-    /// The same, but where there are many rows, a machine with harmless steps goes first, if that is wanted and says enough:
-    /// not all queues are seen of which something may be claimed.
+    /// The same, but where there are many rows, or always, a machine with harmless steps goes first, if that says enough: not
+    /// all queues are seen of which something may be claimed.
     #[must_use]
-    pub fn with_partial_order(self, wanted: bool) -> Self {
-        let partial_order = wanted && self.program.claims.is_empty();
+    pub fn with_partial_order(self, always: bool) -> Self {
+        let from = if always { 0 } else { MANY };
+        let partial_order = self.program.claims.is_empty().then_some(from);
         Self { partial_order, ..self }
     }
 
@@ -150,9 +151,9 @@ impl Cover {
 
     /// Searches at the present precision.
     fn search(&mut self, explorer: &mut Explorer, budget: &mut Budget) -> Result<Ended, Stop> {
-        let full = self.partial_order && !explorer.has_partial_order();
-        let over = self.partial_order && !full && !self.bags && self.levels.is_some();
-        let most = if full { MANY } else { VERY_MANY };
+        let full = self.partial_order.is_some() && !explorer.has_partial_order();
+        let over = self.partial_order.is_some() && !full && !self.bags && self.levels.is_some();
+        let most = self.partial_order.filter(|_| full).unwrap_or(VERY_MANY);
         loop {
             let mut found = 0;
             let known = explorer.errors().len();
@@ -249,7 +250,7 @@ impl Cover {
     fn with_all(&mut self, explorer: &Explorer) -> Explorer {
         self.safe = self.evidence_of(explorer).filter(|(excluded, _)| !excluded.is_empty());
         self.proved_with_less = self.safe.is_some();
-        (self.liveness_later, self.partial_order) = (false, false);
+        (self.liveness_later, self.partial_order) = (false, None);
         let named = explorer.has_names();
         let fresh = self.fresh_explorer(explorer);
         if named { fresh.with_names() } else { fresh }
@@ -435,11 +436,14 @@ impl Cover {
 
 /// Takes the steps to an error in the program.
 fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed {
-    let Some((trace, letters)) = explorer.trace_with_letters(error) else {
+    let Some((mut trace, letters)) = explorer.trace_with_letters(error) else {
         return Followed::Spurious(Open { at: None, steps: 0 });
     };
     match followed(program, explorer, &trace, &letters, error) {
-        Ok(()) => Followed::Real(trace),
+        Ok(steps) => {
+            trace.steps = steps;
+            Followed::Real(trace)
+        }
         Err(at) => Followed::Spurious(Open { at, steps: trace.steps.len() }),
     }
 }
@@ -447,16 +451,20 @@ fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed 
 /// Where the steps of the rows part from those of the program: the kind of machine, and what it takes.
 type Parting = Option<(usize, Option<u32>)>;
 
+/// The steps of the program that those of the rows stand for: more of them, where the rows leave out letters that a machine
+/// only ignores.
 fn followed(
     program: &Program,
     explorer: &Explorer,
     trace: &Trace,
     letters: &[Option<u32>],
     error: Error,
-) -> Result<(), Parting> {
+) -> Result<Vec<Listed>, Parting> {
     let needed = Needed::of(program);
-    let Ok(mut state) = program.initial() else { return Ok(()) };
+    let mut steps = Vec::new();
+    let Ok(mut state) = program.initial() else { return Ok(steps) };
     for (step, letter) in trace.steps.iter().zip(letters) {
+        ignore(program, explorer, &mut state, step.machine, &mut steps);
         let machine = state.machines.get(step.machine).ok_or(None)?;
         let at = Some((machine.kind as usize, *letter));
         // What it takes in the program must be what it took in the rows.
@@ -477,21 +485,36 @@ fn followed(
         }
         let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;
         let target = taken.sent.and_then(|(target, _)| state.machines.get(target as usize));
+        steps.push(step.clone());
         match taken.result {
             Happens::State(next) => state = next,
-            Happens::Error(violation) if violation.error == error => return Ok(()),
+            Happens::Error(violation) if violation.error == error => return Ok(steps),
             // A bound that the summary did not decide.
             Happens::Pruned => return Err(target.map(|target| (target.kind as usize, None)).or(at)),
             _ => return Err(None),
         }
     }
+    (0..state.machines.len()).for_each(|machine| ignore(program, explorer, &mut state, machine, &mut steps));
     match program.end(&state).iter().any(|violation| violation.error == error) {
-        true => Ok(()),
+        true => Ok(steps),
         // Somebody could go on whose queue seemed to be empty of what he takes, or a bound was not known to be kept.
         false => {
             let able = state.machines.iter().find(|machine| program.takes(machine) != Takes::Stuck);
             let last = trace.steps.last().and_then(|step| state.machines.get(step.machine));
             Err(able.or(last).map(|machine| (machine.kind as usize, None)))
         }
+    }
+}
+
+/// A machine takes the letters next to each other that it only ignores.
+fn ignore(program: &Program, explorer: &Explorer, state: &mut State, machine: usize, steps: &mut Vec<Listed>) {
+    while let Some(own) = state.machines.get(machine)
+        && let Takes::Letter(place) = program.takes(own)
+        && explorer.is_useless(own.kind as usize, own.queue[place].event)
+        && let Some(taken) = program.step_of(state, machine, usize::MAX, &mut Choices::of(&[]))
+        && let Happens::State(next) = taken.result
+    {
+        *state = next;
+        steps.push(Listed { machine, choices: Vec::new() });
     }
 }

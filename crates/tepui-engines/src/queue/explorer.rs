@@ -17,6 +17,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tepui_cert::queue::language::Fate;
 use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::habits::Habits;
 use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{Bound, Program, Temperature, Value};
 
@@ -82,8 +83,8 @@ pub struct Explorer {
     steps: u64,
     /// If of rows in which machines have changed places one is kept.
     symmetry: Option<Symmetry>,
-    /// If others wait while a machine takes harmless steps.
-    partial_order: bool,
+    /// What machines make of events, if others wait while a machine takes harmless steps.
+    partial_order: Option<Arc<[Habits]>>,
     /// If some integers are names.
     names: Option<Names>,
     /// If some numbers that are chosen are atoms.
@@ -183,7 +184,7 @@ impl Explorer {
             unknown: None,
             steps: 0,
             symmetry: None,
-            partial_order: false,
+            partial_order: None,
             names,
             atoms: None,
         };
@@ -250,7 +251,7 @@ impl Explorer {
     }
 
     fn expand(&mut self, number: u32, row: &[u32]) {
-        if self.partial_order
+        if self.has_partial_order()
             && let Some(machine) = self.goes_first(row)
         {
             self.moves(number, row, machine);
@@ -441,7 +442,7 @@ impl Explorer {
         let (local, queue) = (self.next[2 * target], self.next[2 * target + 1]);
         let kind = self.tables.local_of(local).0 as usize;
         let (program, event) = (self.tables.program(), self.tables.event_of(letter));
-        if self.tables.rest(local).halted {
+        if self.tables.rest(local).halted || self.is_useless(kind, event) {
             return Next::Row(None);
         }
         let (known, precision) = (&self.queues[queue], self.precision[kind]);

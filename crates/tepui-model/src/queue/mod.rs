@@ -8,6 +8,7 @@ pub mod atoms;
 mod digest;
 pub mod evaluate;
 pub mod formula;
+pub mod habits;
 pub mod names;
 pub mod rename;
 pub mod run;

@@ -8,7 +8,7 @@ mod round;
 mod step;
 
 use super::evaluate::Error;
-use super::{Function, HALT, Handler, Instruction, NULL, Program, State, Value};
+use super::{HALT, Handler, Instruction, NULL, Program, Value};
 use step::Run;
 
 /// The state of one machine, without its queue.
@@ -276,17 +276,6 @@ impl Program {
             Waiting::Receive(cases) => cases.iter().any(|(named, _)| *named == NULL),
             Waiting::Busy | Waiting::Halted => false,
         }
-    }
-
-    /// Whether machines of a kind may do something because there is nothing to take.
-    pub fn asks_for_null(&self, kind: usize) -> bool {
-        let in_state = |state: &State| state.handler(NULL).is_some();
-        let names_it = |one: &Instruction| match one {
-            Instruction::Receive(cases, _) => cases.iter().any(|(named, _)| *named == NULL),
-            _ => false,
-        };
-        let in_function = |function: &Function| function.code.iter().any(names_it);
-        self.kinds[kind].states.iter().any(in_state) || self.functions.iter().any(in_function)
     }
 
     /// What is done with an event without leaving a state.

@@ -6,6 +6,9 @@
 //!
 //! A letter that is sent on the way does no harm if its receiver's queue is a bag: there it does not matter when it comes,
 //! only that it is there. The sender's own queue must not be one, so that letters go from queues to bags and never back.
+//!
+//! A letter that its receiver never does anything with, but to ignore it, is not put into its queue at all. Nothing depends
+//! on it: it may only keep the receiver busy, for a while.
 
 use tepui_model::queue::Bound;
 
@@ -19,13 +22,19 @@ impl Explorer {
     #[must_use]
     pub fn with_partial_order(self) -> Self {
         // What is claimed of a queue must hold of every queue there is on the way.
-        let partial_order = self.tables.program().claims.is_empty();
+        let program = self.tables.program();
+        let partial_order = program.claims.is_empty().then(|| program.habits().into());
         Self { partial_order, ..self }
     }
 
     /// Whether others may have waited while a machine took harmless steps.
     pub fn has_partial_order(&self) -> bool {
-        self.partial_order
+        self.partial_order.is_some()
+    }
+
+    /// Whether machines of a kind do nothing with an event, so that it need not be sent to them.
+    pub(in crate::queue) fn is_useless(&self, kind: usize, event: u32) -> bool {
+        self.partial_order.as_ref().is_some_and(|habits| !habits[kind].uses[event as usize])
     }
 
     /// The first machine that can take harmless steps only.
@@ -58,30 +67,26 @@ impl Explorer {
             let program = self.tables.program();
             !way.told.iter().any(|&letter| program.is_heard(kind, self.tables.event_of(letter)))
         };
-        let early = |way: &Way, target: u32, letter: u32| {
-            self.precision[kind].order != Order::Bag
-                && self.forbidden(row, way).is_none()
-                && self.may_come_early(row, target as usize, self.tables.event_of(letter) as usize)
+        let unseen = |way: &Way, target: u32, letter: u32| {
+            let (event, early) = (self.tables.event_of(letter), self.precision[kind].order != Order::Bag);
+            self.forbidden(row, way).is_none() && self.may_come_unseen(row, target as usize, event, early)
         };
         ways.iter().all(|way| {
             let does_no_harm = match way.effect {
                 Ends::Rests => true,
-                Ends::Sends(target, letter) => early(way, target, letter),
+                Ends::Sends(target, letter) => unseen(way, target, letter),
                 _ => false,
             };
             does_no_harm && silent(way) && self.tables.rest(way.local).takes
         })
     }
 
-    /// Whether nobody can tell when an event comes into the queue of a machine.
-    fn may_come_early(&self, row: &[u32], target: usize, event: usize) -> bool {
-        let program = self.tables.program();
-        target < self.machines(row) && {
-            let kind = self.tables.local_of(row[2 * target]).0 as usize;
-            matches!(self.precision[kind], Precision { prefix: 0, order: Order::Bag, .. })
-                && program.events[event].is_none()
-                && program.kinds[kind].bound.is_none()
-                && !program.asks_for_null(kind)
-        }
+    /// Whether nobody can tell when an event comes into the queue of a machine: it never does, or may come `early` into a bag.
+    fn may_come_unseen(&self, row: &[u32], target: usize, event: u32, early: bool) -> bool {
+        let (true, Some(habits)) = (target < self.machines(row), &self.partial_order) else { return false };
+        let (program, kind) = (self.tables.program(), self.tables.local_of(row[2 * target]).0 as usize);
+        let is_bag = matches!(self.precision[kind], Precision { prefix: 0, order: Order::Bag, .. });
+        let bounded = program.events[event as usize].is_some() || program.kinds[kind].bound.is_some();
+        !habits[kind].uses[event as usize] || early && is_bag && !bounded && !habits[kind].asks_for_null
     }
 }

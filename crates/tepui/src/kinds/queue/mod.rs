@@ -301,8 +301,12 @@ impl Tested {
         let precision = options.queue_precision;
         let symmetry = options.symmetry;
         let cover = || {
-            let reduces = options.partial_order != PartialOrder::Off;
-            Cover::new(program(), errors(), precision, symmetry).with_partial_order(reduces)
+            let cover = Cover::new(program(), errors(), precision, symmetry);
+            match options.partial_order {
+                PartialOrder::Off => cover,
+                PartialOrder::Auto => cover.with_partial_order(false),
+                PartialOrder::Always => cover.with_partial_order(true),
+            }
         };
         let queues = || Queues::new(whole(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
         let walk = || Walk::new(whole(), errors(), options.walking);
