@@ -101,13 +101,19 @@ impl Posts {
             ways[*item as usize - first].push(Way { parts, posted });
         }
         self.looked = listed.len();
+        self.solve(&ways, budget)
+    }
+
+    /// Finds the vectors of new items, given the ways in which each is reached.
+    fn solve(&mut self, ways: &[Vec<Way>], budget: &mut Budget) -> Result<(), Stop> {
+        let first = self.vectors.len();
         let new = |part: &Option<usize>| part.and_then(|part| part.checked_sub(first));
         let edges: Vec<Vec<usize>> =
             ways.iter().map(|ways| ways.iter().flat_map(|way| way.parts.iter().filter_map(new)).collect()).collect();
         let component = components(&edges);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); component.iter().max().map_or(0, |last| last + 1)];
         component.iter().enumerate().for_each(|(item, &own)| members[own].push(item));
-        self.vectors.resize(all, Vec::new().into());
+        self.vectors.resize(first + ways.len(), Vec::new().into());
         for members in members {
             let loops = members.len() > 1 || members.iter().any(|&item| edges[item].contains(&item));
             let inside = |part: &Option<usize>| new(part).is_some_and(|part| component[part] == component[members[0]]);
@@ -165,5 +171,89 @@ impl Posts {
         let mut found = Vec::new();
         self.sums(&leaves, budget)?.iter().for_each(|sum| insert(&mut found, plus(sum, &often)));
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    const LETTERS: usize = 2;
+
+    /// Counts from here on are taken for any number: no grammar below makes so many otherwise.
+    const MANY: u32 = 32;
+
+    /// A grammar in which each item can be made: its first way has only parts that come before it.
+    fn grammar(rng: &mut fastrand::Rng) -> Vec<Vec<Way>> {
+        let items = rng.usize(1..=4);
+        let mut way = |below: usize| {
+            let mut part = || (below > 0 && rng.u8(..3) > 0).then(|| rng.usize(..below));
+            let parts = [part(), part()];
+            let posted: Vec<u32> = (0..rng.u8(..3)).map(|_| rng.u32(..LETTERS as u32)).collect();
+            Way { parts, posted: counted(&posted) }
+        };
+        let mut ways: Vec<Vec<Way>> = (0..items).map(|item| vec![way(item)]).collect();
+        for _ in 0..items {
+            let new = way(items);
+            let item = new.posted.len() + new.parts.iter().flatten().sum::<usize>();
+            ways[item % items].push(new);
+        }
+        ways
+    }
+
+    /// The greatest vectors, counted up to many, until nothing changes.
+    fn fixed_point(ways: &[Vec<Way>]) -> Vec<Vec<[u32; LETTERS]>> {
+        let mut made: Vec<Vec<[u32; LETTERS]>> = vec![Vec::new(); ways.len()];
+        loop {
+            let mut grown = false;
+            for (item, way) in ways.iter().enumerate().flat_map(|(item, ways)| ways.iter().map(move |way| (item, way)))
+            {
+                let nothing = vec![[0; LETTERS]];
+                let [left, right] =
+                    way.parts.map(|part| part.map_or_else(|| nothing.clone(), |part| made[part].clone()));
+                for (one, other) in left.iter().flat_map(|one| right.iter().map(move |other| (one, other))) {
+                    let mut sum: [u32; LETTERS] = std::array::from_fn(|letter| one[letter] + other[letter]);
+                    way.posted.iter().for_each(|(letter, count)| sum[*letter as usize] += count);
+                    let sum = sum.map(|count| count.min(MANY));
+                    let within =
+                        |one: &[u32; LETTERS], other: &[u32; LETTERS]| (0..LETTERS).all(|own| one[own] <= other[own]);
+                    if !made[item].iter().any(|known| within(&sum, known)) {
+                        made[item].retain(|known| !within(known, &sum));
+                        made[item].push(sum);
+                        grown = true;
+                    }
+                }
+            }
+            if !grown {
+                return made;
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_are_those_of_a_fixed_point() {
+        let mut unbounded = 0;
+        for seed in 0..20_000 {
+            let ways = grammar(&mut fastrand::Rng::with_seed(seed));
+            let mut posts = Posts::default();
+            posts.solve(&ways, &mut Budget::unlimited()).unwrap();
+            for (item, expected) in fixed_point(&ways).into_iter().enumerate() {
+                let vector = |counts: [u32; LETTERS]| -> Pending {
+                    let any = |count| if count == MANY { ANY } else { count };
+                    (0..)
+                        .zip(counts)
+                        .filter(|(_, count)| *count > 0)
+                        .map(|(letter, count)| (letter, any(count)))
+                        .collect()
+                };
+                let mut expected: Vec<_> = expected.into_iter().map(vector).collect();
+                let mut found = posts.vectors[item].to_vec();
+                (expected.sort(), found.sort());
+                unbounded += usize::from(found.iter().flatten().any(|(_, count)| *count == ANY));
+                assert_eq!(found, expected, "seed {seed}, item {item}");
+            }
+        }
+        assert!(unbounded > 10_000, "{unbounded}");
     }
 }
