@@ -25,6 +25,7 @@ pub mod proof;
 pub mod pushdown;
 pub mod queue;
 pub mod rendezvous;
+pub(crate) mod rows;
 pub mod symmetry;
 pub mod system;
 pub(crate) mod watchers;

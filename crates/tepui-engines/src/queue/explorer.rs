@@ -24,11 +24,11 @@ use tepui_model::queue::{Bound, Program, Temperature, Value};
 use super::atoms::Atoms;
 use super::claims;
 use super::names::Names;
-use super::rows::Rows;
 use super::summary::{Precision, Queue};
 use super::symmetry::Symmetry;
 use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
+use crate::rows::Rows;
 
 /// What may be taken from a queue.
 struct Taken {

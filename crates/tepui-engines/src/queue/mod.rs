@@ -9,7 +9,6 @@ pub mod explorer;
 mod liveness;
 mod names;
 pub mod queues;
-mod rows;
 pub mod slice;
 pub mod summary;
 mod symmetry;

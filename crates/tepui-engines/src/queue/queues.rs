@@ -19,11 +19,11 @@ use tepui_model::queue::evaluate::Error;
 use super::cover::{UNFOUNDED, rows_text, told};
 use super::explorer::Explorer;
 use super::liveness::hot_for_ever;
-use super::rows::Rows;
 use super::spend_on;
 use super::summary::{Precision, Queue};
 use super::symmetry::{Symmetry, explorer};
 use crate::interner::Interner;
+use crate::rows::Rows;
 
 /// What is true of it on every program.
 pub static FACTS: Facts =

@@ -26,6 +26,7 @@ use super::Point;
 use super::certificate::certificate;
 use super::dispatched::{Dispatched, Outcome};
 use super::policy::{Choice, Policy, policies};
+use crate::rows::Rows;
 
 mod trace;
 
@@ -34,14 +35,11 @@ pub(super) use trace::fewest_delays;
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts::new("dispatch", &["pending tasks", "delays"]);
 
-/// A state when nobody runs.
-struct State {
-    scheduler: u8,
-    shared: u32,
+/// How a state is reached with the fewest delays.
+struct Reached {
     delays: u32,
     /// The state before, and which task was dispatched there.
     before: Option<(u32, u32)>,
-    memory: Box<[u32]>,
 }
 
 /// A choice that is to be made in a state.
@@ -69,8 +67,12 @@ pub struct Dispatch {
     dispatchers: Vec<Dispatcher>,
     policies: Vec<Arc<dyn Policy>>,
     tasks: Dispatched,
-    numbers: FxHashMap<(u8, u32, Box<[u32]>), u32>,
-    states: Vec<State>,
+    /// States when nobody runs: the scheduler, the shared state, and what the scheduler remembers.
+    states: Rows,
+    /// For each of them.
+    reached: Vec<Reached>,
+    /// The state that is being put together.
+    row: Vec<u32>,
     /// For each number of delays the states to go on with, and which of the choices is made there.
     todo: Vec<VecDeque<Todo>>,
     /// States from which something was held back because too many tasks would be pending.
@@ -79,7 +81,8 @@ pub struct Dispatch {
     full_at_start: bool,
     /// Whether tasks were dropped.
     lossy: bool,
-    views: FxHashSet<(u32, Box<[u32]>)>,
+    /// The shared state, and the kinds of tasks that are pending.
+    views: Rows,
     happens: FxHashMap<Goal, Happens>,
     /// Whether there may be a deadlock, if values that are still open are chosen badly.
     doubtful: bool,
@@ -90,7 +93,6 @@ pub struct Dispatch {
     /// Whether the last bound had one task more than the one before, and brought new views.
     fruitful: bool,
     steps: u64,
-    bytes: u64,
 }
 
 impl Dispatch {
@@ -102,20 +104,20 @@ impl Dispatch {
             program,
             properties,
             dispatchers,
-            numbers: FxHashMap::default(),
-            states: Vec::new(),
+            states: Rows::default(),
+            reached: Vec::new(),
+            row: Vec::new(),
             todo: Vec::new(),
             full: FxHashSet::default(),
             full_at_start: false,
             lossy: false,
-            views: FxHashSet::default(),
+            views: Rows::default(),
             happens: FxHashMap::default(),
             doubtful: false,
             bound: None,
             limit: (u32::MAX, u32::MAX),
             fruitful: true,
             steps: 0,
-            bytes: 0,
         }
     }
 
@@ -208,58 +210,52 @@ impl Dispatch {
         for (&task, posted) in outcome.given() {
             self.lossy |= !own.give(&mut memory, task, posted);
         }
-        let key = (scheduler, outcome.shared, memory.into_boxed_slice());
-        let number = match self.numbers.get(&key) {
-            Some(&known) if self.states[known as usize].delays <= delays => return true,
-            Some(&known) => known,
-            None => {
-                self.add(runner, &key);
-                self.states.len() as u32 - 1
-            }
-        };
-        let state = &mut self.states[number as usize];
-        (state.delays, state.before) = (delays, before);
+        self.row.clear();
+        self.row.extend([u32::from(scheduler), outcome.shared]);
+        self.row.extend_from_slice(&memory);
+        let (number, new) = self.states.intern(&self.row);
+        if new {
+            self.reached.push(Reached { delays, before });
+            self.look_at(runner, number, (scheduler, outcome.shared, &memory));
+        } else if self.reached[number as usize].delays <= delays {
+            return true;
+        } else {
+            self.reached[number as usize] = Reached { delays, before };
+        }
         self.later(number, 0, 0);
         true
     }
 
-    fn add(&mut self, runner: &Runner<'_>, (scheduler, shared, memory): &(u8, u32, Box<[u32]>)) {
-        let own = Arc::clone(&self.policies[*scheduler as usize]);
-        let whole = memory.to_vec();
-        let mut kinds = own.pending(&whole).to_vec();
+    /// What there is to see in a new state.
+    fn look_at(&mut self, runner: &Runner<'_>, number: u32, (scheduler, shared, memory): (u8, u32, &Memory)) {
+        let mut kinds = self.policies[scheduler as usize].pending(memory).to_vec();
         kinds.sort_unstable();
         kinds.dedup();
-        let (mut stuck, mut certain) = (true, false);
+        let (mut stuck, mut certain) = (!kinds.is_empty(), kinds.is_empty());
         for &task in &kinds {
-            let (blocked, goes_on) = self.tasks.is_blocked(runner, (*shared, task));
+            let (blocked, goes_on) = self.tasks.is_blocked(runner, (shared, task));
             (stuck, certain) = (stuck && blocked, certain || goes_on);
         }
-        let stuck = stuck && !kinds.is_empty();
-        self.doubtful |= !certain && !kinds.is_empty();
-        self.views.insert((*shared, kinds.into()));
-        let number = self.states.len() as u32;
-        self.bytes += 2 * 4 * memory.len() as u64 + 96;
-        self.numbers.insert((*scheduler, *shared, memory.clone()), number);
-        self.states.push(State {
-            scheduler: *scheduler,
-            shared: *shared,
-            delays: u32::MAX,
-            before: None,
-            memory: memory.clone(),
-        });
+        self.doubtful |= !certain;
+        kinds.insert(0, shared);
+        self.views.intern(&kinds);
         if stuck {
-            self.happens.entry(Goal::Deadlock).or_insert(Happens {
-                delays: u32::MAX,
-                scheduler: *scheduler,
-                state: Some(number),
-                task: None,
-            });
+            let found = Happens { delays: u32::MAX, scheduler, state: Some(number), task: None };
+            self.happens.entry(Goal::Deadlock).or_insert(found);
         }
+    }
+
+    /// A state: the scheduler, the shared state, and what the scheduler remembers.
+    fn state(&self, number: u32) -> (u8, u32, Memory) {
+        let mut memory = self.states.get(number);
+        let (scheduler, shared) = (memory[0] as u8, memory[1]);
+        memory.drain(..2);
+        (scheduler, shared, memory)
     }
 
     /// A choice in a state is made later, at some price.
     fn later(&mut self, state: u32, choice: u32, price: u32) {
-        let delays = self.states[state as usize].delays;
+        let delays = self.reached[state as usize].delays;
         let at = delays.saturating_add(price) as usize;
         if self.todo.len() <= at {
             self.todo.resize_with(at + 1, VecDeque::new);
@@ -275,8 +271,8 @@ impl Dispatch {
         most: u32,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let State { scheduler, shared, delays, ref memory, .. } = self.states[number as usize];
-        let (own, memory) = (Arc::clone(&self.policies[scheduler as usize]), memory.to_vec());
+        let (scheduler, shared, memory) = self.state(number);
+        let (own, delays) = (Arc::clone(&self.policies[scheduler as usize]), self.reached[number as usize].delays);
         let stuck = self.tasks.blocked(runner, shared, own.pending(&memory));
         let blocked = |task: u32| stuck.contains(&task);
         budget.spend(1 + u64::from(choice))?;
@@ -326,7 +322,7 @@ impl Dispatch {
                 continue;
             };
             // Meanwhile it may have been reached with fewer delays.
-            if self.states[next.state as usize].delays == next.delays
+            if self.reached[next.state as usize].delays == next.delays
                 && let Err(stop) = self.expand(&runner, next, most, budget)
             {
                 self.todo[at].push_front(next);
@@ -362,13 +358,13 @@ impl Dispatch {
     fn evidence(&self) -> Evidence {
         let bag = !self.is_prescribed();
         let mut markings: FxHashSet<(u32, Pending)> = FxHashSet::default();
-        for state in &self.states {
-            let memory = state.memory.to_vec();
-            let mut tasks = self.policies[state.scheduler as usize].pending(&memory).to_vec();
+        for number in 0..self.states.len() as u32 {
+            let (scheduler, shared, memory) = self.state(number);
+            let mut tasks = self.policies[scheduler as usize].pending(&memory).to_vec();
             if bag {
                 tasks.sort_unstable();
             }
-            markings.insert((state.shared, runs_of(&tasks)));
+            markings.insert((shared, runs_of(&tasks)));
         }
         let mut markings: Vec<_> = markings.into_iter().collect();
         markings.sort_unstable();
@@ -386,7 +382,7 @@ impl Dispatch {
     fn delays_of(&self, found: &Happens) -> u32 {
         match *found {
             // States may be reached with fewer delays after they were found.
-            Happens { task: None, state: Some(state), .. } => self.states[state as usize].delays,
+            Happens { task: None, state: Some(state), .. } => self.reached[state as usize].delays,
             Happens { delays, .. } => delays,
         }
     }
@@ -429,7 +425,7 @@ impl Engine for Dispatch {
             states: self.states.len() as u64,
             views: self.views.len() as u64,
             steps: self.steps + self.tasks.machine.steps,
-            state_bytes: self.bytes,
+            state_bytes: (self.states.bytes() + self.reached.capacity() * size_of::<Reached>()) as u64,
             exhausted: exhausted && !given_up,
             test_due: exhausted && !given_up && open == 0,
             some_due: exhausted && open > 0 && !safe.is_empty(),

@@ -1,5 +1,7 @@
 //! Executing one statement.
 
+use std::borrow::Borrow;
+
 use smallvec::smallvec;
 
 use super::expressions::{Scope, Values};
@@ -74,9 +76,10 @@ impl Step<'_, '_> {
     }
 
     /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
-    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
+    fn coded<V: Borrow<Values>>(&self, values: impl Iterator<Item = (V, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
         let (mut codes, mut outside, mut leaves, mut some) = (Few::new(), false, false, true);
         for (values, kind) in values {
+            let values: &Values = values.borrow();
             let (low, high) = self.runner.program.range(kind);
             let fits = |number: &&i64| (low..=high).contains(*number);
             codes.push(values.numbers.iter().filter(fits).map(|number| (number - low) as u32).collect());
@@ -337,6 +340,10 @@ impl Step<'_, '_> {
         next: usize,
         found: &mut Store<'_>,
     ) -> Reading<()> {
+        if let ([Place::Variable(slot)], [values], None) = (targets, values, constraint) {
+            self.store_one(*slot, values, next, found);
+            return Ok(());
+        }
         let (ways, failures) = self.ways(targets, values)?;
         failures.into_iter().for_each(|failure| found(Err(failure)));
         let kept = |slot: Slot, codes: &[u32]| self.keep.stored(self.frame.procedure, next, slot, codes);
@@ -374,6 +381,22 @@ impl Step<'_, '_> {
             found(Ok((shared, frame)));
         });
         unset
+    }
+
+    /// The same for one variable: most assignments are such.
+    fn store_one(&self, slot: Slot, values: &Values, next: usize, found: &mut Store<'_>) {
+        let procedure = self.frame.procedure;
+        let kind = self.runner.program.variable(procedure, slot).kind;
+        let (codes, failures) = self.coded(std::iter::once((values, kind)));
+        failures.into_iter().for_each(|failure| found(Err(failure)));
+        for codes in codes.iter().filter(|codes| !codes.is_empty()) {
+            let kept = self.keep.stored(procedure, next, slot, codes);
+            for value in kept.into_iter().take_while(|_| self.keep.goes_on()) {
+                let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+                put(slot, value, &mut shared, &mut frame);
+                found(Ok((shared, frame)));
+            }
+        }
     }
 
     fn call(&self, targets: &[Place], called: usize, arguments: &[Few<u32>], position: usize, found: &mut Tell<'_>) {

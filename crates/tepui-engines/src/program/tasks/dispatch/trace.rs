@@ -10,7 +10,7 @@ use tepui_model::program::{Goal, Program, Property};
 
 use super::super::Point;
 use super::super::concrete::{Way, follow, way};
-use super::{Dispatch, FACTS, Outcome, State};
+use super::{Dispatch, FACTS, Outcome};
 
 /// How much work may be spent on a violation with fewer tasks, at least; as much as was spent before, if that is more.
 const MORE_WORK: u64 = 200_000;
@@ -79,7 +79,7 @@ impl Dispatch {
         let (mut path, mut at) = (Vec::new(), found.state);
         while let Some(number) = at {
             path.push(number);
-            at = self.states[number as usize].before.map(|before| before.0);
+            at = self.reached[number as usize].before.map(|before| before.0);
         }
         path.reverse();
         let mut ways = Vec::new();
@@ -97,10 +97,9 @@ impl Dispatch {
 
     /// The run that leads to a state.
     fn way_to(&mut self, runner: &Runner<'_>, number: u32, budget: &mut Budget) -> Result<Way, Stop> {
-        let (shared, memory) = (self.states[number as usize].shared, self.states[number as usize].memory.clone());
-        let (scheduler, before) = (self.states[number as usize].scheduler, self.states[number as usize].before);
+        let ((scheduler, shared, memory), before) = (self.state(number), self.reached[number as usize].before);
         let points = match before {
-            Some((before, task)) => vec![(self.states[before as usize].shared, task)],
+            Some((before, task)) => vec![(self.state(before).1, task)],
             None => self.tasks.machine.start(runner),
         };
         for point in points {
@@ -132,8 +131,7 @@ impl Dispatch {
             memory == wanted
         };
         let Some((before, task)) = before else { return gives(own.start()) };
-        let State { shared, ref memory, .. } = self.states[before as usize];
-        let memory = memory.to_vec();
+        let (_, shared, memory) = self.state(before);
         let stuck = self.tasks.blocked(runner, shared, own.pending(&memory));
         let choices = (0..).map_while(|number| own.choice(&memory, number, &|task| stuck.contains(&task)));
         choices.take(own.pending(&memory).len()).any(|choice| choice.task == task && gives(choice.memory))

@@ -14,7 +14,7 @@ const BLOCK: u32 = 14;
 
 /// A set of rows.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     store: Store,
     table: HashTable<u32>,
     /// The row that is looked for.
@@ -79,7 +79,7 @@ fn read(bytes: &[u8]) -> Vec<u32> {
 
 impl Rows {
     /// The number of a row, and whether it is new.
-    pub(super) fn intern(&mut self, row: &[u32]) -> (u32, bool) {
+    pub(crate) fn intern(&mut self, row: &[u32]) -> (u32, bool) {
         let Self { store, table, wanted } = self;
         write(row, wanted);
         let known = |number: &u32| store.get(*number) == wanted.as_slice();
@@ -92,29 +92,29 @@ impl Rows {
     }
 
     /// A row.
-    pub(super) fn get(&self, row: u32) -> Vec<u32> {
+    pub(crate) fn get(&self, row: u32) -> Vec<u32> {
         read(self.store.get(row))
     }
 
     /// The number of a row that is among them.
-    pub(super) fn find(&self, row: &[u32]) -> Option<u32> {
+    pub(crate) fn find(&self, row: &[u32]) -> Option<u32> {
         let mut wanted = Vec::new();
         write(row, &mut wanted);
         self.table.find(hash(&wanted), |number| self.store.get(*number) == wanted.as_slice()).copied()
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.store.ends.len()
     }
 
     /// All of them, in the order of their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Vec<u32>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Vec<u32>> {
         (0..self.len() as u32).map(|row| self.get(row))
     }
 
     /// How many bytes they take.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let blocks: usize = self.store.blocks.iter().map(Vec::capacity).sum();
         blocks + self.store.ends.capacity() * 4 + self.table.allocation_size()
     }
