@@ -40,12 +40,14 @@ pub(super) struct Dispatched {
     pub(super) machine: Machine,
     pub(super) runs: Runs<Listed>,
     known: FxHashMap<Point, Arc<Running>>,
+    /// For each stack whether its task may be blocked at all, once that was asked.
+    may_block: Vec<Option<bool>>,
 }
 
 impl Dispatched {
     pub(super) fn new(program: Arc<Program>, properties: &[Property]) -> Self {
         let runs = Runs::new(Listed { most: 0 }, false);
-        Self { machine: Machine::new(program, properties), runs, known: FxHashMap::default() }
+        Self { machine: Machine::new(program, properties), runs, known: FxHashMap::default(), may_block: Vec::new() }
     }
 
     /// Runs may post so many tasks, and not more, from now on. If tasks may yield with stacks of any height, the height is
@@ -94,20 +96,17 @@ impl Dispatched {
 
     /// Whether a pending task cannot go on, and whether it can for certain, whatever values are still open.
     pub(super) fn is_blocked(&mut self, runner: &Runner<'_>, (shared, stack): Point) -> (bool, bool) {
+        if !self.may_block(runner, stack) {
+            return (false, true);
+        }
         let machine = &mut self.machine;
         let frames = Arc::clone(&machine.stacks[stack]);
         let Some((top, below)) = frames.split_last() else { return (true, false) };
-        let enforces = machine.program.procedures[top.procedure].enforced.is_some();
-        let action = runner.action(top.procedure, top.position).filter(|_| top.stage == Stage::Yielded);
-        let waits = action.is_some_and(Action::may_block);
-        if !enforces && !waits {
-            return (false, true);
-        }
         let blocked = machine.moves(runner, (shared, stack)).is_empty();
         if blocked || runner.enforces_unknown(&machine.shared[shared], top) {
             return (blocked, false);
         }
-        if !waits {
+        if !waits(runner, top) {
             return (false, true);
         }
         let again = machine.stack([below, &[Frame { stage: Stage::Running, ..top.clone() }]].concat());
@@ -115,10 +114,30 @@ impl Dispatched {
         (false, !machine.moves(runner, (shared, again)).iter().any(yields))
     }
 
+    /// Whether a pending task may be blocked, whatever the shared variables are.
+    fn may_block(&mut self, runner: &Runner<'_>, stack: u32) -> bool {
+        if let Some(Some(known)) = self.may_block.get(stack as usize) {
+            return *known;
+        }
+        let enforces = |top: &Frame| self.machine.program.procedures[top.procedure].enforced.is_some();
+        let may = self.machine.stacks[stack].last().is_none_or(|top| enforces(top) || waits(runner, top));
+        if self.may_block.len() <= stack as usize {
+            self.may_block.resize(stack as usize + 1, None);
+        }
+        self.may_block[stack as usize] = Some(may);
+        may
+    }
+
     /// Those of some tasks that cannot go on.
     pub(super) fn blocked(&mut self, runner: &Runner<'_>, shared: u32, tasks: &[u32]) -> Vec<u32> {
         tasks.iter().copied().filter(|&task| self.is_blocked(runner, (shared, task)).0).collect()
     }
+}
+
+/// Whether a task that has yielded goes on with a statement that waits.
+fn waits(runner: &Runner<'_>, top: &Frame) -> bool {
+    let action = runner.action(top.procedure, top.position).filter(|_| top.stage == Stage::Yielded);
+    action.is_some_and(Action::may_block)
 }
 
 /// Notes which tasks were posted, in their order, up to a number.
