@@ -307,7 +307,7 @@ const TRUSTED: &[Trusted] = &[
     ),
     (
         "queues",
-        3_750,
+        4_050,
         &[],
         &[
             "crates/tepui-model/src/queue",

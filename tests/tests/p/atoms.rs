@@ -217,6 +217,19 @@ fn random(rng: &mut Rng) -> String {
     let sends = some(rng, &["", "if ($) { send store, eRead, (from = this, key = key); }", "send this, eTick;"]);
     let chosen = some(rng, &["choose(N)", "choose(N)", "choose(N) + 0"]).replace('N', &count.to_string());
     let rounds = rng.u8(1..=2);
+    let watched = some(
+        rng,
+        &[
+            "assert !(got.key in last) || last[got.key] == got.value;",
+            "assert got.value in values(last) || got.key == \"no\";",
+            "assert sizeof(keys(last)) < 3;",
+            "foreach (one in values(last)) { if (one == got.value) { return; } } assert sizeof(last) == 0;",
+            "assert !(got in all) || got.key == \"no\"; all += (got);",
+            "if (sizeof(values(last)) > 1) { assert values(last)[0] != values(last)[1]; }",
+        ],
+    );
+    let watch = some(rng, &["", "assert Watch in "]);
+    let helps = some(rng, &["", "if ($) { new Helper((store = store, key = key)); }"]);
     format!(
         "event eWrite: (from: machine, key: string, value: int); event eWritten; event eTick;
 event eRead: (from: machine, key: string); event eFound: (key: string, value: int);
@@ -225,7 +238,7 @@ machine Client {{ var store: machine; var key: string; var value: int; var round
   start state Init {{ entry (s: machine) {{ store = s; goto Write; }} }}
   state Write {{
     entry {{ key = format(\"{{0}}\", choose({count})); value = {chosen}; past += (value);
-      send store, eWrite, (from = this, key = key, value = value); {sends} }}
+      send store, eWrite, (from = this, key = key, value = value); {sends} {helps} }}
     on eWritten goto Read; ignore eTick; ignore eFound; }}
   state Read {{ entry {{ send store, eRead, (from = this, key = key); }} ignore eTick;
     on eFound do (got: (key: string, value: int)) {{ {asked} rounds = rounds + 1;
@@ -236,7 +249,14 @@ machine Store {{ var kept: map[string, int]; var last: int;
     on eRead do (asked: (from: machine, key: string)) {{
       if (asked.key in kept) {{ send asked.from, eFound, (key = asked.key, value = {found}); }}
       else {{ send asked.from, eFound, (key = \"no\", value = 0 - 1); }} }} }} }}
-test t [main=Main]: {{ Main, Client, Store }};
+machine Helper {{ start state Init {{
+  entry (own: (store: machine, key: string)) {{ send own.store, eRead, (from = this, key = own.key); }}
+  on eFound do (got: (key: string, value: int)) {{ assert got.key == \"no\" || got.value != -1; raise halt; }} }} }}
+spec Watch observes eWrite, eFound {{ var last: map[string, int]; var all: set[(key: string, value: int)];
+  start state Watching {{
+    on eWrite do (write: (from: machine, key: string, value: int)) {{ last[write.key] = write.value; }}
+    on eFound do (got: (key: string, value: int)) {{ var one: int; {watched} }} }} }}
+test t [main=Main]: {watch}{{ Main, Client, Store, Helper }};
 "
     )
 }
@@ -247,7 +267,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn what_is_proved_with_atoms_holds() {
-    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 600));
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 300));
     let mut counts = BTreeMap::<_, usize>::new();
     for seed in first..first + count {
         let text = random(&mut Rng::with_seed(seed));

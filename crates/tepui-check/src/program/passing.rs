@@ -120,10 +120,6 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
 impl Passing<'_> {
     /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
     pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Few<(u32, Symbol)> {
-        self.tables.visit(&frame);
-        if let Some(symbol) = self.tables.symbol(&frame) {
-            return smallvec![(self.tables.shared_number(&shared), symbol)];
-        }
         let rests = |(_, frame): &Point| {
             self.tables.visit(frame);
             self.tables.symbol(frame).is_some()

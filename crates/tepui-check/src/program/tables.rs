@@ -15,17 +15,11 @@ use crate::system::NOWHERE;
 /// After how many results the caller is asked whether to stop.
 const LOOK_EVERY: u32 = 1_024;
 
-/// So many frames at a position are looked through one after the other.
-const FEW_FRAMES: usize = 2;
-
 /// The tables of a certificate that fit its program.
 pub(super) struct Tables<'c> {
     certificate: &'c Certificate,
-    frames: FxHashMap<&'c Frame, Symbol>,
-    /// For each procedure and position the frames that are listed.
-    listed: Vec<Vec<Few<Symbol>>>,
-    /// For each shared variable whether it is kept.
-    keeps_shared: Vec<bool>,
+    /// For each procedure and position the frames that are listed. As a rule there is none or one.
+    frames: Vec<Vec<FxHashMap<&'c Frame, Symbol>>>,
     /// For each procedure and position, whether threads have come there.
     visited: RefCell<Vec<Vec<bool>>>,
     /// The shared state that was asked for last.
@@ -42,20 +36,16 @@ impl<'c> Tables<'c> {
         stop: &'c dyn Fn() -> bool,
     ) -> Result<Self, String> {
         fits(program, certificate)?;
-        let frames = certificate.frames.iter().zip((1..).map(Symbol)).collect::<FxHashMap<_, _>>();
-        if frames.len() != certificate.frames.len() {
-            return Err("a frame is listed twice".to_owned());
-        }
         let positions = || program.procedures.iter().map(|procedure| procedure.statements.len() + 1);
-        let mut listed: Vec<_> = positions().map(|positions| vec![Few::new(); positions]).collect();
+        let mut frames: Vec<_> = positions().map(|positions| vec![FxHashMap::default(); positions]).collect();
         for (frame, symbol) in certificate.frames.iter().zip((1..).map(Symbol)) {
-            listed[frame.procedure][frame.position].push(symbol);
+            if frames[frame.procedure][frame.position].insert(frame, symbol).is_some() {
+                return Err("a frame is listed twice".to_owned());
+            }
         }
-        let keeps_shared =
-            (0..program.shared.len()).map(|own| certificate.kept.shared.binary_search(&own).is_ok()).collect();
         let visited = RefCell::new(positions().map(|positions| vec![false; positions]).collect());
         let (recent, asks, stopped) = (RefCell::new((NOWHERE, Rc::default())), Cell::default(), Cell::default());
-        Ok(Self { certificate, frames, listed, keeps_shared, visited, recent, asks, stopped, stop })
+        Ok(Self { certificate, frames, visited, recent, asks, stopped, stop })
     }
 
     /// Notes that a thread may come to a frame.
@@ -88,12 +78,7 @@ impl<'c> Tables<'c> {
 
     /// The symbol of a frame, if it is listed.
     pub(super) fn symbol(&self, frame: &Frame) -> Option<Symbol> {
-        // As a rule none or one is listed at its position.
-        let listed = &self.listed[frame.procedure][frame.position];
-        match listed.len() <= FEW_FRAMES {
-            true => listed.iter().copied().find(|symbol| self.frame(*symbol) == Some(frame)),
-            false => self.frames.get(frame).copied(),
-        }
+        self.frames[frame.procedure][frame.position].get(frame).copied()
     }
 
     /// The shared state with a number.
@@ -144,7 +129,7 @@ impl<'c> Tables<'c> {
 impl Keep for Tables<'_> {
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
         let kept = match slot {
-            Slot::Shared(number) => self.keeps_shared[number],
+            Slot::Shared(number) => self.kept().shared.binary_search(&number).is_ok(),
             Slot::Local(number) => keeps(&self.kept().locals[procedure], position, number),
         };
         if kept { values.iter().copied().map(Value::Known).collect() } else { smallvec![Value::Forgotten] }

@@ -1,7 +1,5 @@
 //! Executing one statement.
 
-use std::borrow::Borrow;
-
 use smallvec::smallvec;
 
 use super::expressions::{Scope, Values};
@@ -76,10 +74,9 @@ impl Step<'_, '_> {
     }
 
     /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
-    fn coded<V: Borrow<Values>>(&self, values: impl Iterator<Item = (V, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
+    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
         let (mut codes, mut outside, mut leaves, mut some) = (Few::new(), false, false, true);
         for (values, kind) in values {
-            let values: &Values = values.borrow();
             let (low, high) = self.runner.program.range(kind);
             let fits = |number: &&i64| (low..=high).contains(*number);
             codes.push(values.numbers.iter().filter(fits).map(|number| (number - low) as u32).collect());
@@ -387,7 +384,7 @@ impl Step<'_, '_> {
     fn store_one(&self, slot: Slot, values: &Values, next: usize, found: &mut Store<'_>) {
         let procedure = self.frame.procedure;
         let kind = self.runner.program.variable(procedure, slot).kind;
-        let (codes, failures) = self.coded(std::iter::once((values, kind)));
+        let (codes, failures) = self.coded(std::iter::once((values.clone(), kind)));
         failures.into_iter().for_each(|failure| found(Err(failure)));
         for codes in codes.iter().filter(|codes| !codes.is_empty()) {
             let kept = self.keep.stored(procedure, next, slot, codes);
