@@ -30,7 +30,7 @@ impl Checker<'_> {
                 });
             }
             if own.iter().any(|atom| numbers[atom] != atom.1) {
-                row[place] = self.numbered(is_queue, row[place], own, &numbers)?;
+                row[place] = self.numbered(is_queue, row[place], &own, &numbers)?;
             }
         }
         Some(row)
@@ -51,7 +51,7 @@ impl Checker<'_> {
     }
 
     /// A state of a machine, or a queue, with other numbers for its atoms.
-    fn numbered(&mut self, is_queue: bool, number: u32, own: Vec<Atom>, numbers: &BTreeMap<Atom, u32>) -> Option<u32> {
+    fn numbered(&mut self, is_queue: bool, number: u32, own: &[Atom], numbers: &BTreeMap<Atom, u32>) -> Option<u32> {
         let key = (is_queue, number, own.iter().map(|atom| numbers[atom]).collect());
         if let Some(known) = self.numbered.get(&key) {
             return *known;

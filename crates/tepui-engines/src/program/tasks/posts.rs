@@ -249,7 +249,8 @@ mod tests {
                 };
                 let mut expected: Vec<_> = expected.into_iter().map(vector).collect();
                 let mut found = posts.vectors[item].to_vec();
-                (expected.sort(), found.sort());
+                expected.sort();
+                found.sort();
                 unbounded += usize::from(found.iter().flatten().any(|(_, count)| *count == ANY));
                 assert_eq!(found, expected, "seed {seed}, item {item}");
             }
