@@ -32,7 +32,7 @@ pub static FACTS: Facts =
 const MANY: usize = 10_000;
 
 /// The number of rows from which on queues are taken for bags, where that is enough: more steps are harmless then.
-const VERY_MANY: usize = 1_500_000;
+const VERY_MANY: usize = 400_000;
 
 /// The number of values from which on a variable is named if no proof is found.
 const WIDE: usize = 64;
