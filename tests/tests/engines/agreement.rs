@@ -138,7 +138,7 @@ fn same(one: &Outcome, other: &Outcome, place: &str) {
 #[test]
 fn asking_for_the_smallest_bound_changes_no_answer() {
     let draw = |seed: u64| symmetric_model(&mut fastrand::Rng::with_seed(seed), shape_of(seed));
-    for_each_model(400, draw, |model, seed, _: &mut ()| {
+    for_each_model(250, draw, |model, seed, _: &mut ()| {
         let run = |engine, minimal| {
             let bound_limit = Some(vec![6]);
             let options = Options { engine, minimal, bound_limit, cores: Cores::new(1), ..Options::default() };

@@ -70,7 +70,7 @@ fn bounded_sets_are_those_of_the_definition() {
 #[test]
 fn violations_are_found_at_smallest_bounds() {
     let draw = |seed: u64| small_model(&mut fastrand::Rng::with_seed(seed ^ 0xb0b), shape_of(seed));
-    let (count, tallies) = for_each_model(600, draw, |model, seed, found: &mut u64| {
+    let (count, tallies) = for_each_model(350, draw, |model, seed, found: &mut u64| {
         let grid = oracle::round_robin(model, MOST, MOST, CAP);
         for (prove, limit) in [(true, vec![MOST as u32]), (false, vec![MOST as u32, 3])] {
             let bound_limit = Some(limit.clone());

@@ -48,7 +48,7 @@ struct Tally {
 
 #[test]
 fn every_property_gets_its_verdict() {
-    let (count, tallies) = for_each_model(900, system, |model, seed, tally: &mut Tally| {
+    let (count, tallies) = for_each_model(500, system, |model, seed, tally: &mut Tally| {
         let Some(violated) = violated(model) else { return };
         for engine in [&CLOSURE, &DELAYS, &CONTEXTS, &AUTO] {
             let place = format!("seed {seed}, {engine:?}");

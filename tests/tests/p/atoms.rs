@@ -305,7 +305,7 @@ fn bags(program: &Program, rng: &mut Rng) -> Vec<Precision> {
 
 #[test]
 fn letters_that_come_early_hide_nothing() {
-    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 600));
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 300));
     let mut counts = BTreeMap::<_, usize>::new();
     for seed in first..first + count {
         let mut rng = Rng::with_seed(seed);
