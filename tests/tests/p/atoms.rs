@@ -331,3 +331,30 @@ fn letters_that_come_early_hide_nothing() {
     println!("{counts:?}");
     assert!(counts["fewer"] * 3 > counts["closed"] && counts["broken"] * 5 > counts["closed"], "{counts:?}");
 }
+
+/// What is in a bag may have come early, so its owner must not take it before somebody has had the chance to send more.
+#[test]
+fn owners_of_bags_wait() {
+    let program = program(
+        "event eGo; event eLetter; event eBad; event eSeen;
+machine Main { start state Init { entry {
+  var receiver: machine; var early: machine; receiver = new Receiver(); early = new Early(receiver);
+  send early, eGo; new Late(receiver); } } }
+machine Early { var receiver: machine;
+  start state Init { entry (own: machine) { receiver = own; } on eGo do { send receiver, eLetter; } } }
+machine Late { start state Init { entry (own: machine) { announce eSeen; send own, eBad; } } }
+machine Receiver {
+  start state First { on eLetter goto Second; on eBad do { assert false; } }
+  state Second { ignore eBad, eLetter; } }
+spec Watch observes eSeen { start state Watching { on eSeen do { } } }
+test t [main=Main]: assert Watch in { Main, Early, Late, Receiver };
+",
+    );
+    let bag = |kind: &str| if kind == "Receiver" { Precision::BAG } else { Precision::ENDS };
+    let precision: Vec<_> = program.told.kinds.iter().map(|kind| bag(&kind.name)).collect();
+    let explorer = Explorer::new(Arc::new(program.clone()), precision.clone(), usize::MAX).with_partial_order();
+    let mut explorer = explorer.again(precision);
+    assert!(explorer.run(&mut |_| false));
+    assert!(explorer.errors().contains_key(&Error::Assert), "{:?}", explorer.errors());
+    assert!(judge(&program, &explorer.certificate(&CLAIMED)).is_err());
+}

@@ -6,13 +6,14 @@
 //!
 //! It may also send letters to machines whose queues are *bags*, if its own is not one, no spec hears of it, no bound counts
 //! them, and the receiver never does anything because there is nothing to take. What is proved then is proved of more: where
-//! queues of which bags are known are taken for bags, from which any letter that can be taken may be the next.
+//! queues of which bags are known are taken for bags, from which any letter that can be taken may be the next. Therefore the
+//! owner of a bag does not go first where it takes a letter: what somebody sends it later may be what it takes.
 //!
 //! A letter of which its receiver makes no use need not be put into its queue: all it could ever do is to ignore it, at any
 //! time before its end, or to leave it there. No error, and no end, is another one without it.
 //!
 //! For take a state that the row stands for, and the shortest way from there to an error or to an end. Until the machine
-//! moves, the others can at most send it letters, behind the one that it takes. So its step can be taken at once instead of
+//! moves, the others can at most send it letters, behind the one that it takes, if it takes one. So its step can be taken at once instead of
 //! where the way has it, and the others do what they did: they see nothing of it but a shorter queue, which prunes no send
 //! and fails none, and perhaps a letter more in a bag, which they can leave there. The way gets shorter by a step. If the
 //! machine does not move on the way at all, it can move before; and that happens finitely often, since each such step takes
@@ -54,7 +55,8 @@ impl Checker<'_> {
         let kind = self.local(local)?.0 as usize;
         let event = letter.map(|letter| self.certificate.letters[letter as usize].event as usize);
         let counted = |event: usize| asserted(&program.events[event]) || asserted(&program.kinds[kind].bound);
-        if event.is_some_and(counted) {
+        // What comes into a bag later may be taken before what is there.
+        if event.is_some_and(|event| counted(event) || self.is_bag(kind)) {
             return Ok(false);
         }
         let (ways, machines) = (self.ways(machine, local, letter)?, row.len() - program.specs.len());

@@ -5,7 +5,8 @@
 //! ever, because such steps come to an end: each makes a queue shorter, or a machine that was busy rests.
 //!
 //! A letter that is sent on the way does no harm if its receiver's queue is a bag: there it does not matter when it comes,
-//! only that it is there. The sender's own queue must not be one, so that letters go from queues to bags and never back.
+//! only that it is there. The sender's own queue must not be one, so that letters go from queues to bags and never back. The
+//! owner of a bag takes nothing before the others: what it is sent later may be what it takes first.
 //!
 //! A letter that its receiver never does anything with, but to ignore it, is not put into its queue at all. Nothing depends
 //! on it: it may only keep the receiver busy, for a while.
@@ -58,7 +59,9 @@ impl Explorer {
             let program = self.tables.program();
             let asserted = |bound: &Option<Bound>| matches!(bound, Some(Bound::Assert(_)));
             let event = self.tables.event_of(letter) as usize;
-            if asserted(&program.events[event]) || asserted(&program.kinds[kind].bound) {
+            let counted = asserted(&program.events[event]) || asserted(&program.kinds[kind].bound);
+            // What comes into a bag later may be taken before what is there.
+            if counted || self.precision[kind].order == Order::Bag {
                 return false;
             }
         }
