@@ -221,7 +221,7 @@ type Trusted = (&'static str, usize, &'static [&'static [&'static str]], &'stati
 const TRUSTED: &[Trusted] = &[
     (
         "programs, by views",
-        3_550,
+        3_500,
         &[SEMANTICS, OF_THREADS],
         &[
             "crates/tepui-check/src/program/footprints.rs",

@@ -44,7 +44,9 @@ pub(crate) trait System: Show {
     /// What a symbol on top may become when one that sleeps on a condition is woken; none, if it does not sleep on it.
     fn woken(&self, top: Symbol, condition: u32) -> Option<Vec<Symbol>>;
     /// The threads that an action needs, in ascending order.
-    fn meeting(&self, action: u32) -> &[usize];
+    fn meeting(&self, _action: u32) -> &[usize] {
+        &[]
+    }
     /// What a thread touches whose stack has some symbols, the top first, and may have some of the others; none, if nobody
     /// can tell.
     fn touched(&self, _thread: usize, _stack: &[Symbol]) -> Option<Touched> {

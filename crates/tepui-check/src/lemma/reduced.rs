@@ -151,8 +151,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
             let own = self.touched(row, thread)?;
             for &other in &others {
                 if own.next.collides(&self.touched(row, other)?.ever, &unset) {
-                    let [one, other] = [thread, other].map(|thread| self.lemma.system.thread_name(thread));
-                    return Err(format!("{one} is explored and {other} is not, but one may disturb the other"));
+                    return Err(self.lemma.disturbs(thread, other));
                 }
             }
         }
@@ -208,10 +207,7 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         let open = (0..self.open.len()).filter(|&view| self.open[view]);
         match open.filter_map(|view| Some((view, self.ignored(view).next()?))).next() {
             None => Ok(()),
-            Some((view, thread)) => {
-                let view = self.lemma.show(&self.lemma.lemma.views.get(view));
-                Err(format!("{} is ignored from the view {view} on", self.lemma.system.thread_name(thread)))
-            }
+            Some((view, thread)) => Err(self.lemma.ignores(thread, view)),
         }
     }
 

@@ -29,6 +29,18 @@ impl<S: System> Checked<'_, S> {
         format!("{symbol} may come to lie below {word}, which is not listed")
     }
 
+    /// Says that a thread is explored and another one is not, but they collide.
+    pub(super) fn disturbs(&self, thread: usize, other: usize) -> String {
+        let [one, other] = [thread, other].map(|thread| self.system.thread_name(thread));
+        format!("{one} is explored and {other} is not, but one may disturb the other")
+    }
+
+    /// Says that a thread is ignored.
+    pub(super) fn ignores(&self, thread: usize, view: usize) -> String {
+        let view = self.show(&self.lemma.views.get(view));
+        format!("{} is ignored from the view {view} on", self.system.thread_name(thread))
+    }
+
     /// A row, for people.
     pub(crate) fn show(&self, row: &[u32]) -> String {
         self.show_with(row, (usize::MAX, &[]))

@@ -15,7 +15,6 @@ use tepui_model::pushdown::Symbol;
 
 use super::system::Interpreted;
 use crate::lemma::Checked;
-use crate::show::Show;
 
 /// After how many views the caller is asked whether to stop.
 const LOOK_EVERY: usize = 1_024;
@@ -48,8 +47,7 @@ pub(super) fn failed(system: &Interpreted<'_>, properties: &[Property]) -> Resul
     let violated = |property: &Property| property.never.iter().find_map(|goal| failed.get(goal));
     let found = properties.iter().enumerate().find_map(|(number, property)| Some((number, violated(property)?)));
     let Some((number, (shared, top))) = found else { return Ok(()) };
-    let [shared, top] = [system.show_shared(*shared), system.show_symbol(0, *top)];
-    Err((number, format!("a thread at {top} violates it, with {shared}")))
+    Err((number, system.fails(*shared, *top)))
 }
 
 /// For each symbol the property that is violated if it is on top, because it stands where it must not.

@@ -26,7 +26,6 @@ type Point = (usize, usize, Rc<[Option<i64>]>);
 
 /// Footprints of a program.
 pub(super) struct Footprints<'p> {
-    program: &'p Program,
     runner: Runner<'p>,
     /// The shared variables whose values are kept: others may have any value.
     kept: &'p [usize],
@@ -55,7 +54,7 @@ impl<'p> Footprints<'p> {
             constant
         });
         let (runner, constant) = (Runner::new(program), constant.collect());
-        Self { program, runner, kept, constant, ever: RefCell::default() }
+        Self { runner, kept, constant, ever: RefCell::default() }
     }
 
     /// What a thread touches, given the frame on top, if there is one, and all that it has and may have.
@@ -76,7 +75,7 @@ impl<'p> Footprints<'p> {
 
     /// Shared variables come first, then the places for threads, then what threads sleep on.
     fn places(&self) -> usize {
-        self.program.shared.len()
+        self.runner.program().shared.len()
     }
 
     fn condition(&self, number: u32) -> usize {
@@ -89,7 +88,7 @@ impl<'p> Footprints<'p> {
             Stage::Storing => self.runner.following(frame.procedure, frame.position),
             _ => frame.position,
         };
-        let locals = &self.program.procedures[frame.procedure].locals;
+        let locals = &self.runner.program().procedures[frame.procedure].locals;
         let known = self.constant[frame.procedure].iter().zip(locals.iter().zip(&frame.locals));
         let known = known.map(|(constant, (variable, value))| {
             value.known().filter(|_| *constant).map(|code| variable.kind.lowest() + i64::from(code))
@@ -154,12 +153,12 @@ impl<'p> Footprints<'p> {
     }
 
     fn interval(&self, (procedure, _, known): &Point, expression: &Expression) -> (i64, i64) {
-        self.program.interval_given(*procedure, expression, &|number| known.get(number).copied().flatten())
+        self.runner.program().interval_given(*procedure, expression, &|number| known.get(number).copied().flatten())
     }
 
     /// Adds what the statement at a point touches.
     fn add_statement(&self, point: &Point, found: &mut Footprint) {
-        let procedure = &self.program.procedures[point.0];
+        let procedure = &self.runner.program().procedures[point.0];
         procedure.enforced.iter().for_each(|condition| self.add_reads(point, condition, found));
         let Some(action) = self.action(point) else { return self.add_return(point.0, found) };
         action.expressions(&mut |expression| self.add_reads(point, expression, found));
@@ -170,7 +169,7 @@ impl<'p> Footprints<'p> {
             Action::EndThread => found.reads.insert(self.places()),
             Action::Start { .. } | Action::StartAt(_) => found.writes.insert(self.places()),
             Action::Call { procedure, .. } => {
-                let enforced = &self.program.procedures[*procedure].enforced;
+                let enforced = &self.runner.program().procedures[*procedure].enforced;
                 enforced.iter().for_each(|condition| self.add_reads(&(*procedure, 0, Rc::from([])), condition, found));
             }
             Action::Sleep => found.reads.insert(self.condition(0)),
@@ -191,7 +190,7 @@ impl<'p> Footprints<'p> {
     /// Adds what happens when a procedure returns, whoever has called it, or its thread ends.
     fn add_return(&self, procedure: usize, found: &mut Footprint) {
         found.reads.insert(self.places());
-        for (number, caller) in self.program.procedures.iter().enumerate() {
+        for (number, caller) in self.runner.program().procedures.iter().enumerate() {
             for statement in &caller.statements {
                 if let Action::Call { targets, procedure: called, .. } = &statement.action
                     && *called == procedure

@@ -153,11 +153,12 @@ impl Passing<'_> {
         let runner = self.runner;
         let action = runner.action(frame.procedure, runner.first_of(frame.procedure, frame.position));
         let (Some(action), Stage::Running) = (action, frame.stage) else { return false };
-        if self.watched.watches(runner, frame) {
+        let is_seen = matches!(action, Action::Atomic(_) | Action::Sleep | Action::SleepOn(..));
+        if is_seen || self.watched.watches(runner, frame) {
             return false;
         }
         match self.is_unhindered(frame) {
-            true => stays(action) && !(self.watched.deadlock && self.may_block(shared, frame)),
+            true => !(self.watched.deadlock && self.may_block(shared, frame)),
             // Others can neither see nor hinder it.
             false => self.is_plain(frame) && is_local(action),
         }
@@ -184,18 +185,7 @@ impl Passing<'_> {
     pub(super) fn known(&self, shared: &[Value], frame: &Frame, slots: &[Slot]) -> Option<Vec<Point>> {
         let mut points = vec![(shared.to_vec(), frame.clone())];
         for &slot in slots {
-            let values = self.runner.program().values(self.runner.program().variable(frame.procedure, slot).kind);
-            let with = |(shared, frame): &Point| {
-                let point = (shared.clone(), frame.clone());
-                (0..values).map(move |value| {
-                    let (mut shared, mut frame) = point.clone();
-                    match slot {
-                        Slot::Shared(number) => shared[number] = Value::Known(value),
-                        Slot::Local(number) => frame.locals[number] = Value::Known(value),
-                    }
-                    (shared, frame)
-                })
-            };
+            let with = |(shared, frame): &Point| self.runner.given_values(slot, shared, frame);
             points = points.iter().flat_map(with).take(MOST_WAYS + 1).collect();
             if points.len() > MOST_WAYS || self.tables.is_stopped() {
                 return None;
@@ -206,32 +196,21 @@ impl Passing<'_> {
 
     /// The variables without a known value on which it depends whether a thread is blocked.
     pub(super) fn unknown(&self, shared: &[Value], frame: &Frame) -> Vec<Slot> {
-        let procedure = &self.runner.program().procedures[frame.procedure];
-        let position = self.runner.first_of(frame.procedure, frame.position);
+        let enforced = |procedure: usize| self.runner.program().procedures[procedure].enforced.iter();
         let mut slots = Vec::new();
-        let mut found = |slot: Slot| slots.push(slot);
-        procedure.enforced.iter().for_each(|condition| condition.slots(&mut found));
-        match self.runner.action(frame.procedure, position) {
+        enforced(frame.procedure).for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
+        match self.runner.action(frame.procedure, self.runner.first_of(frame.procedure, frame.position)) {
+            Some(Action::Assert(_) | Action::If(..) | Action::While(..) | Action::Next(..)) | None => {}
+            Some(Action::Start { .. } | Action::Unlock(_) | Action::SleepOn(..) | Action::Wake { .. }) => {}
             // What is stored or returned decides whether what is enforced afterwards holds.
-            Some(
-                action @ (Action::Assume(_)
-                | Action::Wait(_)
-                | Action::Lock(_)
-                | Action::Acquire(_)
-                | Action::Assign { .. }
-                | Action::Return(_)),
-            ) => action.slots(&mut found),
-            Some(action @ Action::Call { procedure, .. }) => {
-                action.slots(&mut found);
-                let enforced = &self.runner.program().procedures[*procedure].enforced;
-                let mut outer = |slot: Slot| {
-                    if matches!(slot, Slot::Shared(_)) {
-                        found(slot);
-                    }
-                };
-                enforced.iter().for_each(|condition| condition.slots(&mut outer));
+            Some(action) => {
+                action.slots(&mut |slot| slots.push(slot));
+                if let Action::Call { procedure, .. } = action {
+                    let shared = |slot: &Slot| matches!(slot, Slot::Shared(_));
+                    enforced(*procedure)
+                        .for_each(|condition| condition.slots(&mut |slot| slots.extend(Some(slot).filter(shared))));
+                }
             }
-            _ => {}
         }
         slots.sort_unstable();
         slots.dedup();
@@ -241,11 +220,6 @@ impl Passing<'_> {
         });
         slots
     }
-}
-
-/// Whether a statement may be passed in an atomic section, if all that it does is to go on in its procedure.
-fn stays(action: &Action) -> bool {
-    !matches!(action, Action::Atomic(_) | Action::Sleep | Action::SleepOn(..))
 }
 
 /// Whether a statement reads and writes local variables only and has a result for each of their values.

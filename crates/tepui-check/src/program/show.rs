@@ -1,9 +1,10 @@
-//! What things of a program are called.
+//! What things of a program are called, and what is said to people when a proof is refused. Nothing here has to be believed.
 
 use tepui_model::program::Variable;
 use tepui_model::program::step::Value;
 use tepui_model::pushdown::Symbol;
 
+use super::passing::Lost;
 use super::system::{Done, Interpreted};
 use crate::show::Show;
 use crate::system::Move;
@@ -42,7 +43,22 @@ impl Show for Interpreted<'_> {
     }
 }
 
+impl Lost {
+    /// Says why `main` cannot be followed at the start.
+    pub(super) fn at_the_start(&self) -> &'static str {
+        match self {
+            Self::Seen => "at the start: `main` passes what others may see, or starts too many threads",
+            Self::Endless => "at the start: `main` may go on for ever without being seen",
+        }
+    }
+}
+
 impl Interpreted<'_> {
+    /// Says which thread fails.
+    pub(super) fn fails(&self, shared: u32, top: Symbol) -> String {
+        format!("a thread at {} violates it, with {}", self.show_symbol(0, top), self.show_shared(shared))
+    }
+
     fn describe(&self, done: &Done) -> String {
         let Some(frame) = self.tables.frame(done.top) else { return "a step".to_owned() };
         let position = self.runner.first_of(frame.procedure, frame.position);

@@ -10,7 +10,7 @@ use tepui_model::program::Action;
 use tepui_model::program::step::{Effect, Frame, Stage, Value};
 use tepui_model::pushdown::Symbol;
 
-use super::passing::{Lost, Passing, follow, is_local, reads_locals_only};
+use super::passing::{Passing, follow, is_local, reads_locals_only};
 use crate::system::{NOWHERE, Start};
 
 /// The shared values, `main` if it has not ended, and the threads that it has started.
@@ -46,10 +46,7 @@ fn begun(passing: &Passing<'_>, state: Begun, places: usize) -> Result<Vec<Begun
     // Otherwise a loop that starts threads would never end.
     let few = |states: &Vec<Begun>| states.iter().all(|state| state.2.len() <= places);
     let passed = |state: &Begun| passed(passing, state).filter(few);
-    follow(state, rests, passed, may_go_on, stopped).map_err(|lost| match lost {
-        Lost::Seen => "at the start: `main` passes what others may see, or starts too many threads".to_owned(),
-        Lost::Endless => "at the start: `main` may go on for ever without being seen".to_owned(),
-    })
+    follow(state, rests, passed, may_go_on, stopped).map_err(|lost| lost.at_the_start().to_owned())
 }
 
 /// What a step of `main` leads to that may be passed at the start.

@@ -216,10 +216,6 @@ impl System for Interpreted<'_> {
         Some(self.passing().run_on(shared, awake).into_iter().map(|(_, symbol)| symbol).collect())
     }
 
-    fn meeting(&self, _: u32) -> &[usize] {
-        &[]
-    }
-
     fn touched(&self, _: usize, stack: &[Symbol]) -> Option<Touched> {
         let frames = stack.iter().filter_map(|&symbol| self.tables.frame(symbol));
         let top = stack.first().and_then(|&symbol| self.tables.frame(symbol));
@@ -227,10 +223,8 @@ impl System for Interpreted<'_> {
     }
 
     fn unset(&self, shared: u32) -> Things {
-        let mut unset = Things::default();
-        let values = self.tables.shared(shared).unwrap_or_default();
-        let open = values.iter().enumerate().filter(|(_, value)| **value == Value::Unset);
-        open.for_each(|(number, _)| unset.insert(number));
+        let (values, mut unset) = (self.tables.shared(shared).unwrap_or_default(), Things::default());
+        (0..values.len()).filter(|&number| values[number] == Value::Unset).for_each(|number| unset.insert(number));
         unset
     }
 

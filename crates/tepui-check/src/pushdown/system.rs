@@ -117,10 +117,6 @@ impl System for Rules<'_> {
         None
     }
 
-    fn meeting(&self, _: u32) -> &[usize] {
-        &[]
-    }
-
     fn touched(&self, thread: usize, stack: &[Symbol]) -> Option<Touched> {
         self.touched_by(thread, stack)
     }

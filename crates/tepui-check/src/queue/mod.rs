@@ -26,6 +26,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use tepui_cert::queue::language::{Claims, Fate, Known};
 use tepui_cert::queue::{Certificate, Precision, Queue};
+use tepui_model::queue::atoms::Atom;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::habits::Habits;
@@ -109,6 +110,8 @@ struct Checker<'c> {
     named: FxHashMap<u32, u32>,
     /// What states of machines and queues become if their names are shifted.
     shifted: FxHashMap<(bool, u32, i64), Option<u32>>,
+    /// The atoms of states of machines and of queues.
+    atoms: FxHashMap<(bool, u32), Rc<[Atom]>>,
     /// What they become if their atoms get other numbers, one after the other.
     numbered: FxHashMap<(bool, u32, Vec<u32>), Option<u32>>,
     /// What machines make of events, where some may go first.
@@ -210,6 +213,7 @@ impl<'c> Checker<'c> {
             heard: FxHashMap::default(),
             named: certificate.named.iter().copied().collect(),
             shifted: FxHashMap::default(),
+            atoms: FxHashMap::default(),
             numbered: FxHashMap::default(),
             habits: if certificate.partial_order { program.habits() } else { Vec::new() },
         })

@@ -373,13 +373,19 @@ impl<'p> Runner<'p> {
     }
 
     /// The shared values and a frame with each value for a variable.
-    fn given_values(&self, slot: Slot, shared: &[Value], frame: &Frame) -> Vec<(Vec<Value>, Frame)> {
-        let given = |value: u32| {
-            let (mut shared, mut frame) = (shared.to_vec(), frame.clone());
+    pub fn given_values(
+        &self,
+        slot: Slot,
+        shared: &[Value],
+        frame: &Frame,
+    ) -> impl Iterator<Item = (Vec<Value>, Frame)> + use<'p> {
+        let values = self.program.values(self.program.variable(frame.procedure, slot).kind);
+        let (shared, frame) = (shared.to_vec(), frame.clone());
+        (0..values).map(move |value| {
+            let (mut shared, mut frame) = (shared.clone(), frame.clone());
             put(slot, Value::Known(value), &mut shared, &mut frame);
             (shared, frame)
-        };
-        (0..self.program.values(self.program.variable(frame.procedure, slot).kind)).map(given).collect()
+        })
     }
 
     /// An effect in all ways in which what the procedure on top enforces holds after it.
@@ -407,7 +413,7 @@ impl<'p> Runner<'p> {
             Ok(values) if values.numbers.contains(&1) => vec![(shared, frame)],
             Ok(_) => Vec::new(),
             Err(unset) => {
-                let tried = self.given_values(unset, &shared, &frame).into_iter();
+                let tried = self.given_values(unset, &shared, &frame);
                 tried.flat_map(|(shared, frame)| self.enforcing(shared, frame)).collect()
             }
         }
@@ -418,7 +424,7 @@ impl<'p> Runner<'p> {
     pub fn resume(&self, shared: &[Value], waiting: &Frame, results: &Results, keep: &dyn Keep) -> Resumed {
         let mut found = Vec::new();
         if let Err(unset) = self.store_results(shared, waiting, results, keep, &mut found) {
-            let given = self.given_values(unset, shared, waiting).into_iter();
+            let given = self.given_values(unset, shared, waiting);
             return given.flat_map(|(shared, waiting)| self.resume(&shared, &waiting, results, keep)).collect();
         }
         found

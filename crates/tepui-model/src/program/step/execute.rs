@@ -68,18 +68,18 @@ impl Step<'_, '_> {
             .zip(kinds())
             .map(|(number, kind)| (!self.keep.wants(called, entry, Slot::Local(number))).then(|| kind.lowest()));
         let values = self.wanted(position, arguments, unwanted)?;
-        let (codes, failures) = self.coded(values.into_iter().zip(kinds()));
+        let (codes, failures) = self.coded(values.into_iter().zip(kinds().map(Some)));
         failures.into_iter().for_each(fail);
         Ok(codes)
     }
 
-    /// The codes of values that fit, and how storing them may fail. If no way is left, nothing is.
-    fn coded(&self, values: impl Iterator<Item = (Values, Kind)>) -> (Few<Few<u32>>, Few<Failure>) {
+    /// The codes of values that fit, and how storing them may fail; what goes nowhere fits. If no way is left, nothing is.
+    fn coded(&self, values: impl Iterator<Item = (Values, Option<Kind>)>) -> (Few<Few<u32>>, Few<Failure>) {
         let (mut codes, mut outside, mut leaves, mut some) = (Few::new(), false, false, true);
         for (values, kind) in values {
-            let (low, high) = self.runner.program.range(kind);
+            let (low, high) = kind.map_or((i64::MIN, i64::MAX), |kind| self.runner.program.range(kind));
             let fits = |number: &&i64| (low..=high).contains(*number);
-            codes.push(values.numbers.iter().filter(fits).map(|number| (number - low) as u32).collect());
+            codes.push(values.numbers.iter().filter(fits).map(|number| number.wrapping_sub(low) as u32).collect());
             outside |= values.outside;
             leaves |= !values.numbers.iter().all(|number| fits(&number));
             some &= !values.numbers.is_empty();
@@ -150,7 +150,12 @@ impl Step<'_, '_> {
             Action::For(variable, body) => self.loops(*variable, 0, first(body, next), found)?,
             Action::Next(variable, body) => self.next_round(*variable, *body, next, found)?,
             Action::Assign { targets, values, constraint } => {
-                self.assign(position, (targets, values, constraint.as_ref()), next, found)?;
+                let values = match constraint {
+                    None => self.wanted(position, values, self.unwanted(targets, next))?,
+                    Some(_) => self.values(values)?,
+                };
+                let constraint = constraint.as_ref();
+                self.store((targets, &values), constraint, next, &mut |stored| self.tell(stored, found))?;
             }
             Action::Dead(slots) => {
                 let kind = |slot: &Slot| runner.program.variable(procedure, *slot).kind;
@@ -287,45 +292,22 @@ impl Step<'_, '_> {
         }
     }
 
-    fn assign(
-        &self,
-        position: usize,
-        (targets, values, constraint): (&[Place], &[Expression], Option<&Expression>),
-        next: usize,
-        found: &mut Tell<'_>,
-    ) -> Reading<()> {
-        let values = match constraint {
-            None => self.wanted(position, values, self.unwanted(targets, next))?,
-            Some(_) => self.values(values)?,
-        };
-        self.store((targets, &values), constraint, next, &mut |stored| self.tell(stored, found))
-    }
-
     /// All ways to store values: which variable becomes which of the codes that it may, for each target; and how that may
     /// fail.
     fn ways(&self, targets: &[Place], values: &[Values]) -> Reading<(Few<Way>, Few<Failure>)> {
-        let (mut ways, mut wanted, mut outside) = (Few::new(), Few::new(), false);
+        let (mut ways, mut wanted) = (Few::new(), Few::new());
         for (target, values) in targets.iter().zip(values) {
-            let Some(kind) = self.runner.program.kind_of(self.frame.procedure, target) else {
-                outside |= values.outside;
-                if values.numbers.is_empty() {
-                    // Where there is no value, nothing is stored elsewhere.
-                    wanted.push((values.clone(), Kind::Bool));
-                    ways.push(Few::new());
-                }
-                continue;
-            };
+            let kind = self.runner.program.kind_of(self.frame.procedure, target);
             let (slots, misses) = self.slots(target)?;
             // A place that is not there is like a value that is not there.
-            let numbers = if slots.is_empty() { Few::new() } else { values.numbers.clone() };
+            let numbers = if kind.is_some() && slots.is_empty() { Few::new() } else { values.numbers.clone() };
             wanted.push((Values { numbers, outside: values.outside || misses }, kind));
             ways.push(slots);
         }
-        let (codes, mut failures) = self.coded(wanted.into_iter());
-        if outside && !failures.contains(&Failure::Index) {
-            failures.push(Failure::Index);
-        }
-        Ok((ways.into_iter().zip(codes).collect(), failures))
+        let (codes, failures) = self.coded(wanted.into_iter());
+        // A value that goes nowhere only has to be there.
+        let matters = |(slots, codes): &Way| !slots.is_empty() || codes.is_empty();
+        Ok((ways.into_iter().zip(codes).filter(matters).collect(), failures))
     }
 
     /// Stores values, each of which may be one of several, and goes on at a position. Old and new values must satisfy the
@@ -384,7 +366,7 @@ impl Step<'_, '_> {
     fn store_one(&self, slot: Slot, values: &Values, next: usize, found: &mut Store<'_>) {
         let procedure = self.frame.procedure;
         let kind = self.runner.program.variable(procedure, slot).kind;
-        let (codes, failures) = self.coded(std::iter::once((values.clone(), kind)));
+        let (codes, failures) = self.coded(std::iter::once((values.clone(), Some(kind))));
         failures.into_iter().for_each(|failure| found(Err(failure)));
         for codes in codes.iter().filter(|codes| !codes.is_empty()) {
             let kept = self.keep.stored(procedure, next, slot, codes);
