@@ -1,6 +1,7 @@
 //! Random programs in P: a few machines that send each other events, with whatever the language has for queues.
 
 mod expressions;
+pub mod races;
 pub mod rich;
 mod types;
 mod writer;

@@ -117,12 +117,12 @@ fn rules_that_wait_hide_nothing() {
         let full = answer(PartialOrder::Off, Cores::new(1), symmetry);
         let waiting = answer(PartialOrder::Always, Cores::new(1), symmetry);
         if seed % 4 == 0 {
-            let two = answer(PartialOrder::Always, Cores { threads: 2, chunk: 1 }, symmetry);
-            assert_eq!(two.iterations.len(), waiting.iterations.len(), "seed {seed}");
-            assert!(
-                two.iterations.iter().zip(&waiting.iterations).all(|(one, two)| one.states == two.states),
-                "{seed}"
-            );
+            // Where work is limited, the end depends on how large the chunks are, and on nothing else.
+            let [one, two] = [1, 2].map(|threads| {
+                let outcome = answer(PartialOrder::Always, Cores { threads, chunk: 1 }, symmetry);
+                outcome.iterations.iter().map(|iteration| iteration.states).collect::<Vec<_>>()
+            });
+            assert_eq!(one, two, "seed {seed}");
         }
         for (number, (one, other)) in full.properties.iter().zip(&waiting.properties).enumerate() {
             let is_violated = found.iter().any(|state| violates(&model.properties()[number], state));

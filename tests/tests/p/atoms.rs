@@ -14,6 +14,7 @@ use tepui_lang::source::Source;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::{Program, Value};
 use tepui_tests::queues::explore;
+use tepui_tests::random_p;
 
 /// A client writes values that it chooses under keys that it chooses, and reads them again; there are three rounds.
 const STORE: &str = "
@@ -305,11 +306,11 @@ fn bags(program: &Program, rng: &mut Rng) -> Vec<Precision> {
 
 #[test]
 fn letters_that_come_early_hide_nothing() {
-    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 300));
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
     let mut counts = BTreeMap::<_, usize>::new();
     for seed in first..first + count {
         let mut rng = Rng::with_seed(seed);
-        let text = tepui_tests::random_p::program(&mut rng);
+        let text = if rng.u8(..3) == 0 { random_p::program(&mut rng) } else { random_p::races::program(&mut rng) };
         let program = program(&text);
         let precision = bags(&program, &mut rng);
         let search = |less: bool| {
