@@ -132,7 +132,7 @@ impl Claims<'_> {
         let mut open = vec![(before.start(), empty, longer)];
         let mut seen: HashSet<_> = open.iter().cloned().collect();
         while let Some((at, own, longer)) = open.pop() {
-            if seen.len() > MOST {
+            if seen.len() > MOST || fate.may_hold && fate.may_fail {
                 return Fate { may_hold: true, may_fail: true };
             }
             if before.is_read(&at) && self.hold(&own) {
@@ -156,7 +156,7 @@ impl Claims<'_> {
         let mut open = vec![(before.start(), after.start(), self.of_empty(), self.of_empty(), false)];
         let mut seen: HashSet<_> = open.iter().cloned().collect();
         while let Some((at, left, own, rest, taken)) = open.pop() {
-            if seen.len() > MOST {
+            if seen.len() > MOST || fate.may_hold && fate.may_fail {
                 return Fate { may_hold: true, may_fail: true };
             }
             if taken && before.is_read(&at) && after.is_read(&left) && self.hold(&own) {
