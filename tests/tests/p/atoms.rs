@@ -333,10 +333,22 @@ fn letters_that_come_early_hide_nothing() {
     assert!(counts["fewer"] * 3 > counts["closed"] && counts["broken"] * 5 > counts["closed"], "{counts:?}");
 }
 
+/// Finds an assertion that fails, with a bag for the receiver, although others may wait.
+fn is_found(text: &str) {
+    let program = program(text);
+    let bag = |kind: &str| if kind == "Receiver" { Precision::BAG } else { Precision::ENDS };
+    let precision: Vec<_> = program.told.kinds.iter().map(|kind| bag(&kind.name)).collect();
+    let explorer = Explorer::new(Arc::new(program.clone()), precision.clone(), usize::MAX).with_partial_order();
+    let mut explorer = explorer.again(precision);
+    assert!(explorer.run(&mut |_| false));
+    assert!(explorer.errors().contains_key(&Error::Assert), "{:?}\n{text}", explorer.errors());
+    assert!(judge(&program, &explorer.certificate(&CLAIMED)).is_err(), "{text}");
+}
+
 /// What is in a bag may have come early, so its owner must not take it before somebody has had the chance to send more.
 #[test]
 fn owners_of_bags_wait() {
-    let program = program(
+    is_found(
         "event eGo; event eLetter; event eBad; event eSeen;
 machine Main { start state Init { entry {
   var receiver: machine; var early: machine; receiver = new Receiver(); early = new Early(receiver);
@@ -351,11 +363,37 @@ spec Watch observes eSeen { start state Watching { on eSeen do { } } }
 test t [main=Main]: assert Watch in { Main, Early, Late, Receiver };
 ",
     );
-    let bag = |kind: &str| if kind == "Receiver" { Precision::BAG } else { Precision::ENDS };
-    let precision: Vec<_> = program.told.kinds.iter().map(|kind| bag(&kind.name)).collect();
-    let explorer = Explorer::new(Arc::new(program.clone()), precision.clone(), usize::MAX).with_partial_order();
-    let mut explorer = explorer.again(precision);
-    assert!(explorer.run(&mut |_| false));
-    assert!(explorer.errors().contains_key(&Error::Assert), "{:?}", explorer.errors());
-    assert!(judge(&program, &explorer.certificate(&CLAIMED)).is_err());
+}
+
+/// Who does something because nothing is there may notice that a letter comes early.
+#[test]
+fn nothing_comes_early_to_who_asks_for_null() {
+    is_found(
+        "event eGo; event eStart; event eLetter;
+machine Main { start state Init { entry {
+  var receiver: machine; var early: machine; receiver = new Receiver(); early = new Early(receiver);
+  send early, eGo; send receiver, eStart; } } }
+machine Early { var receiver: machine;
+  start state Init { entry (own: machine) { receiver = own; } on eGo do { send receiver, eLetter; } } }
+machine Receiver {
+  start state First { defer eLetter; on eStart goto Second; }
+  state Second { on null do { assert false; } on eLetter goto Third; }
+  state Third { ignore eLetter; } }
+test t [main=Main]: { Main, Early, Receiver };
+",
+    );
+}
+
+/// A letter that all states ignore may still be received, or counted.
+#[test]
+fn letters_that_are_received_are_of_use() {
+    is_found(
+        "event eGo; event eLetter;
+machine Main { start state Init { entry {
+  var receiver: machine; receiver = new Receiver(); send receiver, eGo; send receiver, eLetter; } } }
+machine Receiver {
+  start state First { ignore eLetter; on eGo do { receive { case eLetter: { assert false; } } } } }
+test t [main=Main]: { Main, Receiver };
+",
+    );
 }

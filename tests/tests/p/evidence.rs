@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
+use tepui::{Budget, Options as Settings, Problem, Status, verify};
 use tepui_cert::queue::{Certificate, Precision as Known, Trace};
 use tepui_check::queue::{check, replay};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
-use tepui_lang::p::{Options, read};
+use tepui_lang::p::{Dialect, Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::Letter;
 use tepui_model::queue::{Program, Value};
+use tepui_tests::queues::explore;
 
 /// A client that floods a server which defers, a spec, and a timer that sends to itself.
 const FLOOD: &str = "
@@ -139,6 +141,75 @@ fn what_is_to_be_forgotten_may_go_either_way() {
     let decisive = program(&TERMS.replace("if (t > seen)", "late = t < seen; if (t > seen)"));
     let less = Program { forgets: [variable("term"), variable("seen")].into(), ..decisive };
     assert!(closed(&less, Precision::ENDS).errors().contains_key(&Error::Assert));
+}
+
+/// A spec that counts, with something instead of `ACT`.
+const COUNTING: &str = "
+event eA; event eT; fun F(): bool;
+machine Main { start state Init { entry { send this, eT; } on eT do { announce eA; send this, eT; } } }
+spec S observes eA { var n: int; start state I { entry { BEGIN } on eA do { n = n + 1; ACT } } hot state H { ignore eA; } }
+test t [main=Main]: assert S in { Main };
+";
+
+#[test]
+fn specs_have_no_choices() {
+    let counting = |begin: &str, act: &str| COUNTING.replace("BEGIN", begin).replace("ACT", act);
+    let forgetting = |text: &str| {
+        let whole = program(text);
+        let kind = whole.specs[0].kind;
+        Program { forgets: [(kind, 0)].into(), ..whole }
+    };
+    for (program, error) in [
+        (forgetting(&counting("", "if (n > 2) { assert false; }")), Error::Assert),
+        (forgetting(&counting("", "if (n > 2) { goto H; }")), Error::HotForEver),
+        (program(&counting("", "assert !F();")), Error::Assert),
+        (program(&counting("", "if (F()) { goto H; }")), Error::HotForEver),
+        (program(&counting("assert !F();", "")), Error::Assert),
+    ] {
+        let settings = Settings { self_check: true, ..Settings::default() };
+        let answer = verify(&Problem::from(program), &settings, &Budget::unlimited().with_work(20_000)).unwrap();
+        let property = answer.outcome.properties.iter().find(|property| property.name == error.name()).unwrap();
+        assert_ne!(property.verdict.status(), Status::Safe, "{}", property.name);
+    }
+    // Rows that are closed if it goes one way only.
+    let harmless = forgetting(&counting("", "if (n > 2) { n = 0; }"));
+    let harmful = forgetting(&counting("", "if (n > 2) { assert false; }"));
+    let precision = vec![Precision::ENDS; harmless.kinds.len()];
+    let mut explorer = Explorer::new(Arc::new(program(&counting("", ""))), precision, usize::MAX);
+    assert!(explorer.run(&mut |_| false));
+    let mut certificate = explorer.certificate(&CLAIMED);
+    for own in [harmless, harmful] {
+        certificate.program = own.digest();
+        let why = judge(&own, &certificate).unwrap_err();
+        assert!(why.contains("what a spec does"), "{why}");
+    }
+}
+
+#[test]
+fn what_foreign_functions_are_given_is_worked_out() {
+    for (argument, error) in [("m[7]", Error::Key), ("1 / sizeof(m)", Error::Division)] {
+        let text = format!(
+            "fun F(x: int): bool; machine Main {{ var m: map[int, int]; var b: bool;\n\
+             start state Init {{ entry {{ b = F({argument}); }} }} }}\ntest t [main=Main]: {{ Main }};"
+        );
+        let program = program(&text);
+        assert!(closed(&program, Precision::ENDS).errors().contains_key(&error), "{argument}");
+        assert!(explore(&program, 1, 100).errors.contains_key(&error), "{argument}");
+    }
+}
+
+/// An event and a machine are bounded, and it is not known of either whether there is too much.
+#[test]
+fn both_bounds_may_be_in_doubt() {
+    let sends = "send this, eX; ".repeat(6);
+    let text =
+        format!("event eX assert 10;\nmachine Main assert 4 {{ start state S {{ entry {{ {sends} }} defer eX; }} }}");
+    let old = Options { dialect: Some(Dialect::Old), ..Options::default() };
+    let parsed = read(&[Source::new("x.p", text.as_bytes())], old).unwrap();
+    let program = parsed.tests.into_iter().next().unwrap().program;
+    let found = closed(&program, Precision::ENDS);
+    assert!(found.errors().contains_key(&Error::EventBound) && found.errors().contains_key(&Error::MachineBound));
+    assert!(explore(&program, 8, 100).errors.contains_key(&Error::MachineBound));
 }
 
 /// Something that makes a certificate wrong.

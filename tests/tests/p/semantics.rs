@@ -23,6 +23,16 @@ pub(super) const TODAY: &[Case] = &[
         &[Assert],
     ),
     (
+        "what a text is made from is worked out, even if it does not show it",
+        "machine Main { var m: map[int, int]; var s: string; start state S { entry { s = format(\"x\", m[7]); } } }",
+        &[Key],
+    ),
+    (
+        "a message is worked out only where the assertion fails",
+        "machine Main { var m: map[int, int]; start state S { entry { assert sizeof(m) == 0, format(\"x\", m[7]); } } }",
+        &[],
+    ),
+    (
         "an event that nobody handles is an error",
         "machine Main { start state S { entry { send this, eA; } } }",
         &[Unhandled],

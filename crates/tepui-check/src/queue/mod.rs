@@ -530,7 +530,7 @@ impl<'c> Checker<'c> {
                 }
                 let listed = &self.local(specs[number])?.1;
                 let local = changed.get(&number).unwrap_or(listed);
-                let outcome = self.program.step(spec.kind, u32::MAX, local, Some(letter), &mut Choices::default());
+                let outcome = self.program.step_of_spec(number, local, Some(letter));
                 match outcome.effect {
                     Effect::Rests => {
                         passed[number].note(self.program.temperature(number, &outcome.local));

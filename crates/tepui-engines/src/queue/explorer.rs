@@ -8,6 +8,7 @@
 
 mod harmless;
 mod named;
+mod next;
 mod permission;
 mod retrace;
 
@@ -29,6 +30,7 @@ use super::symmetry::Symmetry;
 use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
 use crate::rows::Rows;
+use next::Next;
 
 /// What may be taken from a queue.
 struct Taken {
@@ -89,16 +91,6 @@ pub struct Explorer {
     names: Option<Names>,
     /// If some numbers that are chosen are atoms.
     atoms: Option<Atoms>,
-}
-
-/// What comes of a way.
-enum Next {
-    /// Another row; and an error, if a summary does not say whether a bound is kept.
-    Row(Option<Error>),
-    Error(Error),
-    Refused,
-    Nothing,
-    Unknown(Cannot),
 }
 
 /// Where a step leads.
@@ -336,14 +328,16 @@ impl Explorer {
         for way in ways.iter() {
             self.steps += 1;
             match self.next(row, machine, queue, way) {
-                Next::Row(doubt) => {
-                    doubt.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
+                Next::Row(doubts) => {
+                    doubts.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
                     self.reduce();
                     if self.rows.intern(&self.next).1 {
                         self.before.push(number);
                     }
                 }
-                Next::Error(error) => _ = self.errors.entry(error).or_insert(number),
+                Next::Errors(found) => {
+                    found.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
+                }
                 Next::Refused => {
                     if self.refused.last() != Some(&(number, machine as u32)) {
                         self.refused.push((number, machine as u32));
@@ -381,10 +375,10 @@ impl Explorer {
             return wrong;
         }
         if forbidden.is_some() {
-            return Next::Error(Error::Permission);
+            return Next::Errors(vec![Error::Permission]);
         }
         match &way.effect {
-            Ends::Rests => Next::Row(None),
+            Ends::Rests => Next::Row(Vec::new()),
             Ends::Sends(target, letter) => self.append(*target as usize, *letter),
             Ends::Creates(kind, argument, into, local) => {
                 let machines = self.machines(row);
@@ -400,9 +394,9 @@ impl Explorer {
                 };
                 let empty = self.queues.intern(Queue::default());
                 self.next.splice(2 * machines..2 * machines, [created, empty]);
-                Next::Row(None)
+                Next::Row(Vec::new())
             }
-            Ends::Fails(error) => Next::Error(*error),
+            Ends::Fails(error) => Next::Errors(vec![*error]),
             Ends::Pruned => Next::Nothing,
             Ends::Unknown(why) => Next::Unknown(*why),
         }
@@ -430,7 +424,7 @@ impl Explorer {
                         self.passed[number][1] |= temperature == Some(Temperature::Cold);
                         self.next[first + number] = local;
                     }
-                    Err(Some(error)) => return Some(Next::Error(error)),
+                    Err(Some(error)) => return Some(Next::Errors(vec![error])),
                     Err(None) => return Some(Next::Unknown(Cannot::Forgotten)),
                 }
             }
@@ -443,22 +437,25 @@ impl Explorer {
         let kind = self.tables.local_of(local).0 as usize;
         let (program, event) = (self.tables.program(), self.tables.event_of(letter));
         if self.tables.rest(local).halted || self.is_useless(kind, event) {
-            return Next::Row(None);
+            return Next::Row(Vec::new());
         }
         let (known, precision) = (&self.queues[queue], self.precision[kind]);
         let bounds =
             [(program.events[event as usize], Error::EventBound), (program.kinds[kind].bound, Error::MachineBound)];
-        let (mut doubt, full) = (None, known.prefix.len() >= self.longest);
+        let (mut doubts, full) = (Vec::new(), known.prefix.len() >= self.longest);
         for (bound, error) in bounds.into_iter().filter(|(bound, _)| bound.is_some()) {
             let counts = |other: u32| error == Error::MachineBound || self.tables.event_of(other) == event;
             let (least, exact) = precision.count(known, &counts);
             match bound {
-                Some(Bound::Assume(most)) if least >= most as usize => return Next::Nothing,
+                Some(Bound::Assume(most)) if least >= most as usize => return Next::without_row(doubts),
                 // Nobody knows yet: in a longer queue it would be one too many.
                 Some(Bound::Assert(_)) if full => {}
-                Some(Bound::Assert(most)) if least >= most as usize => return Next::Error(error),
+                Some(Bound::Assert(most)) if least >= most as usize => {
+                    doubts.push(error);
+                    return Next::Errors(doubts);
+                }
                 // What is not known may be too much, and may not.
-                Some(Bound::Assert(_)) if !exact => doubt = doubt.or(Some(error)),
+                Some(Bound::Assert(_)) if !exact => doubts.push(error),
                 _ => {}
             }
         }
@@ -475,12 +472,8 @@ impl Explorer {
             }
         };
         self.next[2 * target + 1] = longer;
-        let doubt = doubt.or(fate.may_fail.then_some(Error::Invariant));
-        match (fate.may_hold, doubt) {
-            (true, doubt) => Next::Row(doubt),
-            (false, Some(error)) => Next::Error(error),
-            (false, None) => Next::Nothing,
-        }
+        doubts.extend(fate.may_fail.then_some(Error::Invariant));
+        if fate.may_hold { Next::Row(doubts) } else { Next::without_row(doubts) }
     }
 
     /// What is wrong with a row in which no machine can move.

@@ -270,7 +270,7 @@ impl Tables {
         let (kind, own) = self.locals[local].clone();
         let taken = letter.map(|letter| self.letters[letter].clone());
         let program = Arc::clone(&self.program);
-        let outcome = program.step(kind as usize, u32::MAX, &own, taken.as_ref(), &mut Choices::default());
+        let outcome = program.step_of_spec(spec, &own, taken.as_ref());
         let scenario = program.specs[spec].scenario;
         let result = match outcome.effect {
             Effect::Rests => Ok(self.local(kind, outcome.local)),

@@ -315,6 +315,14 @@ impl Program {
         Outcome { local, told, says, effect, at }
     }
 
+    /// What a spec does in a state with what it is told, or at its beginning. It has no choice: where it would depend on a
+    /// forgotten value or on what a foreign function returns, nobody can say what it does.
+    pub fn step_of_spec(&self, spec: usize, local: &Local, told: Option<&Letter>) -> Outcome {
+        let mut choices = Choices::default();
+        let outcome = self.step(self.specs[spec].kind, u32::MAX, local, told, &mut choices);
+        if choices.made().is_empty() { outcome } else { Outcome { effect: Effect::Forgotten, ..outcome } }
+    }
+
     /// Follows jumps, ends of functions, and states that are left and entered without a function: nothing happens there.
     fn settle(&self, kind: usize, local: &mut Local, fresh: bool) {
         loop {

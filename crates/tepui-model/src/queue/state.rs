@@ -116,7 +116,7 @@ impl Program {
     /// A spec handles an event, or begins.
     fn spec_runs(&self, number: usize, local: &Local, letter: Option<&Letter>) -> Result<Local, Happens> {
         let spec = &self.specs[number];
-        let outcome = self.step(spec.kind, u32::MAX, local, letter, &mut Choices::default());
+        let outcome = self.step_of_spec(number, local, letter);
         match outcome.effect {
             Effect::Rests => Ok(outcome.local),
             // A scenario that does not fit stays where it is.

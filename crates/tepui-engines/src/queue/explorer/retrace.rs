@@ -24,8 +24,7 @@ impl Explorer {
                     }
                 }),
                 None => self.step_that(&real, &|_, next| match next {
-                    Next::Row(doubt) => error.is_some() && *doubt == error,
-                    Next::Error(found) => Some(*found) == error,
+                    Next::Row(found) | Next::Errors(found) => error.is_some_and(|error| found.contains(&error)),
                     _ => false,
                 }),
             };

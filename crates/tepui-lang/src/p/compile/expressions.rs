@@ -209,7 +209,7 @@ impl Body<'_, '_, '_> {
         for (expected, (place, (found, _))) in signature.parameters.iter().zip(&given) {
             self.compiler.require(*place, expected, found);
         }
-        let values: Vec<_> = given.into_iter().map(|(_, (_, value))| value).collect();
+        let given: Vec<_> = given.into_iter().map(|(_, given)| given).collect();
         if wanted && signature.result.is_none() {
             self.compiler.error(place, format!("{} returns nothing", quote(&name.text)), "a value is expected");
             return (Type::Wrong, Self::constant(Value::Null));
@@ -217,6 +217,9 @@ impl Body<'_, '_, '_> {
         self.effects.calls.push((number, place));
         let kind = signature.result.clone().unwrap_or(Type::Null);
         let slot = signature.result.is_some().then(|| self.temporary(kind.clone()));
+        if signature.foreign.is_some() {
+            given.iter().for_each(|(kind, value)| self.evaluate(kind, value));
+        }
         match (signature.foreign, slot) {
             (Some(foreign), Some(slot)) => {
                 let all = self.compiler.values().all(&kind);
@@ -224,9 +227,20 @@ impl Body<'_, '_, '_> {
                 self.emit(Instruction::Choose(among, slot));
             }
             (Some(_), None) => {}
-            (None, slot) => _ = self.emit(Instruction::Call(number, values, slot)),
+            (None, slot) => {
+                let values = given.into_iter().map(|(_, value)| value).collect();
+                self.emit(Instruction::Call(number, values, slot));
+            }
         }
         (kind, slot.map_or(Self::constant(Value::Null), Self::read))
+    }
+
+    /// Evaluates something of which nobody wants the value, because that may fail.
+    fn evaluate(&mut self, kind: &Type, value: &Expression) {
+        if !matches!(value, Expression::Value(_) | Expression::Read(_) | Expression::This) {
+            let slot = self.temporary(kind.clone());
+            self.set(Slot::Local(slot), value.clone());
+        }
     }
 
     /// A function of the machine, or one that belongs to none.
@@ -401,7 +415,8 @@ impl Body<'_, '_, '_> {
 
     /// A text with `{0}`, `{1}` and so on.
     fn format(&mut self, text: &Name, parts: &[syntax::Expression]) -> Typed {
-        let values: Vec<_> = parts.iter().map(|part| self.expression(part).1).collect();
+        let given: Vec<_> = parts.iter().map(|part| self.expression(part)).collect();
+        let mut used = vec![false; given.len()];
         let (mut texts, mut shown, mut rest) = (vec![String::new()], Vec::new(), text.text.as_str());
         while let Some(at) = rest.find(['{', '}']) {
             let (before, mark) = rest.split_at(at);
@@ -414,17 +429,21 @@ impl Body<'_, '_, '_> {
                 continue;
             }
             let number = mark.find('}').and_then(|end| Some((end, mark.get(1..end)?.parse::<usize>().ok()?)));
-            let Some((end, value)) = number.and_then(|(end, number)| Some((end, values.get(number)?.clone()))) else {
+            let Some((end, number)) = number.filter(|(_, number)| *number < given.len()) else {
                 let error =
                     text.place.error("a placeholder is a number in braces, of a value that is given", "in this text");
                 self.compiler.sink.push(error.hint("`{{` stands for a brace"));
                 return (Type::Text, Self::constant(Value::text(&text.text)));
             };
-            shown.push(value);
+            shown.push(given[number].1.clone());
+            used[number] = true;
             texts.push(String::new());
             rest = &mark[end + 1..];
         }
         texts.last_mut().into_iter().for_each(|last| last.push_str(rest));
+        for ((kind, value), _) in given.iter().zip(used).filter(|(_, used)| !used) {
+            self.evaluate(kind, value);
+        }
         (Type::Text, Expression::Format(texts, shown))
     }
 }

@@ -318,11 +318,20 @@ impl Body<'_, '_, '_> {
             Action::Assert(condition, message) | Action::Assume(condition, message) => {
                 let never = matches!(condition.form, syntax::Form::Bool(false));
                 let holds = self.condition(condition);
+                // What has to be done for the message is done where it fails.
+                let negated = Expression::Unary(Unary::Not, Box::new(holds.clone()));
+                let skip = self.emit(Instruction::Unless(negated, 0));
                 let message = message.as_ref().map(|message| {
                     let (kind, value) = self.expression(message);
                     self.compiler.require(message.place, &Type::Text, &kind);
                     value
                 });
+                if self.code.len() == skip + 1 {
+                    self.code.pop();
+                    self.places.pop();
+                } else {
+                    self.land(skip);
+                }
                 if let Action::Assert(..) = action {
                     let message = message.unwrap_or(Self::constant(Value::text("")));
                     self.emit(Instruction::Assert(holds, message));

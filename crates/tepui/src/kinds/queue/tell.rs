@@ -219,7 +219,7 @@ impl Teller<'_> {
         let spec = &self.program.specs[number];
         let mut local = before.specs.get(number)?.clone();
         for letter in told.iter().filter(|letter| spec.observes.contains(&letter.event)) {
-            let outcome = self.program.step(spec.kind, u32::MAX, &local, Some(letter), &mut Choices::default());
+            let outcome = self.program.step_of_spec(number, &local, Some(letter));
             match outcome.effect {
                 Effect::Rests => local = outcome.local,
                 _ => return outcome.at.and_then(|at| self.place(at)),

@@ -1,0 +1,21 @@
+//! What comes of one way to take a step.
+
+use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::state::Cannot;
+
+/// What comes of a way.
+pub(super) enum Next {
+    /// Another row; and errors, where a summary does not say whether bounds are kept.
+    Row(Vec<Error>),
+    Errors(Vec<Error>),
+    Refused,
+    Nothing,
+    Unknown(Cannot),
+}
+
+impl Next {
+    /// Nothing but errors.
+    pub(super) fn without_row(errors: Vec<Error>) -> Self {
+        if errors.is_empty() { Self::Nothing } else { Self::Errors(errors) }
+    }
+}
