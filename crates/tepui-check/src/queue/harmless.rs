@@ -10,15 +10,16 @@
 //! owner of a bag does not go first where it takes a letter: what somebody sends it later may be what it takes.
 //!
 //! A letter of which its receiver makes no use need not be put into its queue: all it could ever do is to ignore it, at any
-//! time before its end, or to leave it there. No error, and no end, is another one without it.
+//! time before its end, or to leave it there. No error, and no end, is another one without it: no `receive` waits for it, and
+//! no bound counts it.
 //!
-//! For take a state that the row stands for, and the shortest way from there to an error or to an end. Until the machine
-//! moves, the others can at most send it letters, behind the one that it takes, if it takes one. So its step can be taken at once instead of
-//! where the way has it, and the others do what they did: they see nothing of it but a shorter queue, which prunes no send
-//! and fails none, and perhaps a letter more in a bag, which they can leave there. The way gets shorter by a step. If the
-//! machine does not move on the way at all, it can move before; and that happens finitely often, since each such step takes
-//! a letter, or lets a busy machine rest, and letters go from queues to bags only. An end that the machine has not come to
-//! is none.
+//! For take a state that the row stands for, and the shortest way from there to an error or to an end. Until the machine moves,
+//! the others can at most send it letters, behind the one that it takes, if it takes one. So its step can be taken at once
+//! instead of where the way has it, and the others do what they did: they see nothing of it but a shorter queue, which prunes
+//! no send and fails none, and perhaps a letter more in a bag, which they can leave there. The way gets shorter by a step. If
+//! the machine does not move on the way at all, it can move before, and the way stays as long. In the states themselves, if not
+//! in the rows, that happens finitely often: each such step takes a letter from a queue that is no bag, or lets a busy machine
+//! rest, and puts letters into bags only. An end that the machine has not come to is none.
 
 use tepui_cert::queue::{Order, Precision};
 use tepui_model::queue::Bound;

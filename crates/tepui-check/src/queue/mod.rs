@@ -1,10 +1,10 @@
 //! Programs with queues: closed sets of rows, and steps to an error.
 //!
 //! A row stands for states of the program: the machines do what its states of machines say, where a forgotten value is any
-//! value; and each queue is one that its summary stands for. The checker takes every step from every row with the program's
-//! own interpreter. No step may depend on a forgotten value. What a step leads to must be covered by a row again, and the
-//! first state must be. Then every state that can be reached is covered, by induction, and an error that no step from a row
-//! leads to does not happen.
+//! value; and each queue is one that its summary stands for. The checker takes every step from every row with the program's own
+//! interpreter. No step may depend on a forgotten value, and specs, which hear of steps, have no choice at all. What a step
+//! leads to must be covered by a row again, and the first state must be. Then every state that can be reached is covered, by
+//! induction, and an error that no step from a row leads to does not happen.
 
 mod atoms;
 mod cover;
