@@ -190,9 +190,8 @@ fn is_limit(reason: &Reason, engine: &EngineInfo, place: &str) {
     assert!(expected, "{place}: {reason:?}");
 }
 
-/// Options that change the way to an answer change no answer: policies, and the reduction of programs.
 #[test]
-fn answers_do_not_depend_on_options() {
+fn answers_do_not_depend_on_policies() {
     for_each_run(|run| {
         if knows(run, "--policy") {
             for (name, policy) in Policy::ALL {
@@ -201,6 +200,12 @@ fn answers_do_not_depend_on_options() {
                 answered(run, run.problem, &options, &format!("{}, {name}", run.place));
             }
         }
+    });
+}
+
+#[test]
+fn answers_do_not_depend_on_the_reduction_of_programs() {
+    for_each_run(|run| {
         if knows(run, "--no-reduction") && run.engine.facts == &AUTO {
             let max_threads = Some(MAX_THREADS);
             let reading = Reading { no_reduction: true, max_threads, ..run.example.header.reading.clone() };
