@@ -384,7 +384,7 @@ test t [main=Main]: { Main, Early, Receiver };
     );
 }
 
-/// A letter that all states ignore may still be received, or counted.
+/// A letter that all states ignore may still be received.
 #[test]
 fn letters_that_are_received_are_of_use() {
     is_found(

@@ -143,7 +143,7 @@ fn what_is_to_be_forgotten_may_go_either_way() {
     assert!(closed(&less, Precision::ENDS).errors().contains_key(&Error::Assert));
 }
 
-/// A spec that counts, with something instead of `ACT`.
+/// A spec that counts, with something instead of `BEGIN` and `ACT`.
 const COUNTING: &str = "
 event eA; event eT; fun F(): bool;
 machine Main { start state Init { entry { send this, eT; } on eT do { announce eA; send this, eT; } } }

@@ -28,6 +28,12 @@ pub(super) const TODAY: &[Case] = &[
         &[Key],
     ),
     (
+        "what a text is made from is worked out in the order in which it is given",
+        "machine Main { var m: map[int, int]; var s: string; start state S { entry { \
+      s = format(\"{1}{0}\", m[7], 1 / sizeof(m)); } } }",
+        &[Key],
+    ),
+    (
         "a message is worked out only where the assertion fails",
         "machine Main { var m: map[int, int]; start state S { entry { assert sizeof(m) == 0, format(\"x\", m[7]); } } }",
         &[],

@@ -7,9 +7,13 @@ use tepui_model::queue::state::Cannot;
 pub(super) enum Next {
     /// Another row; and errors, where a summary does not say whether bounds are kept.
     Row(Vec<Error>),
+    /// Errors, and nothing else.
     Errors(Vec<Error>),
+    /// A queue is full.
     Refused,
+    /// Nobody looks at it.
     Nothing,
+    /// It cannot be said.
     Unknown(Cannot),
 }
 

@@ -416,7 +416,7 @@ impl Body<'_, '_, '_> {
     /// A text with `{0}`, `{1}` and so on.
     fn format(&mut self, text: &Name, parts: &[syntax::Expression]) -> Typed {
         let given: Vec<_> = parts.iter().map(|part| self.expression(part)).collect();
-        let mut used = vec![false; given.len()];
+        let mut order = Vec::new();
         let (mut texts, mut shown, mut rest) = (vec![String::new()], Vec::new(), text.text.as_str());
         while let Some(at) = rest.find(['{', '}']) {
             let (before, mark) = rest.split_at(at);
@@ -436,13 +436,14 @@ impl Body<'_, '_, '_> {
                 return (Type::Text, Self::constant(Value::text(&text.text)));
             };
             shown.push(given[number].1.clone());
-            used[number] = true;
+            order.push(number);
             texts.push(String::new());
             rest = &mark[end + 1..];
         }
         texts.last_mut().into_iter().for_each(|last| last.push_str(rest));
-        for ((kind, value), _) in given.iter().zip(used).filter(|(_, used)| !used) {
-            self.evaluate(kind, value);
+        // All of them are worked out, in the order in which they are given.
+        if !order.into_iter().eq(0..given.len()) {
+            given.iter().for_each(|(kind, value)| self.evaluate(kind, value));
         }
         (Type::Text, Expression::Format(texts, shown))
     }

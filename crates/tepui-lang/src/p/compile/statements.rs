@@ -318,7 +318,7 @@ impl Body<'_, '_, '_> {
             Action::Assert(condition, message) | Action::Assume(condition, message) => {
                 let never = matches!(condition.form, syntax::Form::Bool(false));
                 let holds = self.condition(condition);
-                // What has to be done for the message is done where it fails.
+                // A message is only worked out where the condition does not hold.
                 let negated = Expression::Unary(Unary::Not, Box::new(holds.clone()));
                 let skip = self.emit(Instruction::Unless(negated, 0));
                 let message = message.as_ref().map(|message| {
