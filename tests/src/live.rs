@@ -19,9 +19,16 @@ struct Edge {
 
 /// Whether a spec can stay hot for ever, if there are at most so many states.
 pub fn hot_for_ever(program: &Program, most: usize) -> Option<bool> {
-    let mut states = vec![program.initial().ok()?];
-    let mut known = BTreeMap::from([(states[0].clone(), 0)]);
-    let (mut edges, mut open) = (Vec::new(), VecDeque::from([0]));
+    let (mut states, mut known, mut open) = (Vec::new(), BTreeMap::new(), VecDeque::new());
+    for (_, start) in program.starts() {
+        let start: State = start.ok()?;
+        if !known.contains_key(&start) {
+            known.insert(start.clone(), states.len());
+            open.push_back(states.len());
+            states.push(start);
+        }
+    }
+    let mut edges = Vec::new();
     while let Some(from) = open.pop_front() {
         for machine in 0..states[from].machines.len() {
             for step in program.steps(&states[from].clone(), machine, usize::MAX) {

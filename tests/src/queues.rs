@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::state::{Cannot, Happens, State, Violation};
+use tepui_model::queue::state::{Cannot, Happens, Violation};
 
 /// What an exploration found.
 #[derive(Debug)]
@@ -27,15 +27,17 @@ pub struct Explored {
 pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
     let mut found =
         Explored { errors: BTreeMap::new(), states: 0, complete: false, refused: false, unknown: None, longest: 0 };
-    let first = match program.initial() {
-        Ok(first) => first,
-        Err(happens) => {
-            found.note(happens, 0);
-            return found;
+    let (mut seen, mut open) = (BTreeMap::new(), VecDeque::new());
+    for (_, start) in program.starts() {
+        match start {
+            Ok(first) if !seen.contains_key(&first) => {
+                seen.insert(first.clone(), 0);
+                open.push_back(first);
+            }
+            Ok(_) => {}
+            Err(happens) => found.note(happens, 0),
         }
-    };
-    let mut seen: BTreeMap<State, usize> = BTreeMap::from([(first.clone(), 0)]);
-    let mut open = VecDeque::from([first]);
+    }
     while let Some(state) = open.pop_front() {
         let depth = seen[&state];
         for violation in program.end(&state) {

@@ -62,6 +62,23 @@ pub fn program(rng: &mut Rng) -> String {
     text
 }
 
+/// The same, where machines and specs ask foreign functions, which may return anything.
+pub fn asking(rng: &mut Rng, text: &str) -> String {
+    let asks = ["Ask()", "!Ask()", "Which() == RED", "Which() != Which()"];
+    let ask = asks[rng.usize(..asks.len())];
+    let other = asks[rng.usize(..asks.len())];
+    let count = if rng.bool() { format!("k = k + 1; if ({ask}) {{ k = 0; }}") } else { String::new() };
+    let leave = if rng.bool() { format!("if ({other}) {{ goto H; }}") } else { String::new() };
+    let mut text = text.replace("state I { on eB do {", &format!("state I {{ on eB do {{ {count} {leave}"));
+    if rng.bool() {
+        text = text.replace("state I {", &format!("state I {{ entry {{ if ({other}) {{ k = 1; }} }} "));
+    }
+    if rng.bool() {
+        text = text.replace("n = Twice(n);", &format!("if ({ask}) {{ n = Twice(n); }}"));
+    }
+    format!("enum tColor {{ RED, GREEN, BLUE }}\nfun Ask(): bool;\nfun Which(): tColor;\n{text}")
+}
+
 const VARIABLES: &str = "var peers: seq[machine]; var n: int; var up: int; var down: int;";
 
 /// A machine that takes nothing, and may treat two others alike.

@@ -307,7 +307,7 @@ const TRUSTED: &[Trusted] = &[
     ),
     (
         "queues",
-        4_050,
+        4_150,
         &[],
         &[
             "crates/tepui-model/src/queue",

@@ -148,6 +148,17 @@ impl Writer<'_> {
             "fun Tell(m: machine, b: bool) {{ if (b && m != null) {{ send m, {}; }} }}",
             self.unit_event()
         );
+        if self.rng.u8(..3) == 0 {
+            // Written elsewhere, which may return anything.
+            for (name, parameter, result) in [("Asked", Ty::Int, Ty::Bool), ("Drawn", Ty::Color, Ty::Color)] {
+                let _ = writeln!(text, "fun {name}(a: {parameter}): {result};");
+                let (name, parameters) = (name.to_owned(), vec![parameter]);
+                all.push(Function { name, parameters, result: Some(result), leaves: false });
+            }
+            let _ = writeln!(text, "fun Shown(b: bool);");
+            let (name, parameters) = ("Shown".to_owned(), vec![Ty::Bool]);
+            all.push(Function { name, parameters, result: None, leaves: false });
+        }
         let parameters = vec![Ty::Machine, Ty::Bool];
         let _ = writeln!(text, "fun Fall(k: int): int {{ if (k <= 0) {{ return 0; }} return Fall(k - 1) + 1; }}");
         let fall =

@@ -45,16 +45,12 @@ pub struct Found {
 pub fn explore(program: &Program, limits: Limits<'_>) -> Result<Found, String> {
     let setup = Setup::new(program, limits.test, limits.split)?;
     let mut found = Found::default();
-    let first = match setup.first() {
-        Ok(first) => first,
-        Err(outcome) => {
-            found.note(outcome, 0);
-            found.finished = true;
-            return Ok(found);
-        }
-    };
-    let mut seen = HashMap::from([(first.clone(), 0)]);
-    let mut open = VecDeque::from([first]);
+    let (mut seen, mut open) = (HashMap::new(), VecDeque::new());
+    for outcome in setup.first() {
+        let first = found.note(outcome, 0).filter(|first| !seen.contains_key(first));
+        seen.extend(first.clone().map(|first| (first, 0)));
+        open.extend(first);
+    }
     while let Some(state) = open.pop_front() {
         let depth = seen[&state];
         for wrong in setup.at_end(&state) {
@@ -94,15 +90,24 @@ impl Found {
 
 impl Setup<'_> {
     /// Specs have entered their first states; the main machine is there.
-    fn first(&self) -> Result<State, Outcome> {
-        let mut specs = Vec::new();
+    fn first(&self) -> Vec<Outcome> {
+        let main = Rc::new(self.made(self.main, Value::Null));
+        let mut states = vec![State { machines: vec![main], specs: Vec::new() }];
+        let mut outcomes = Vec::new();
         for (kind, _) in &self.specs {
-            let mut spec = self.made(*kind, Value::Null);
-            self.complete(&mut spec)?;
-            specs.push(Rc::new(spec));
+            let (specs, ended) = self.complete(self.made(*kind, Value::Null));
+            outcomes.extend(if states.is_empty() { Vec::new() } else { ended });
+            let with = |state: &State| {
+                let state = state.clone();
+                specs.iter().map(move |spec| State {
+                    specs: [&state.specs[..], &[Rc::new(spec.clone())]].concat(),
+                    ..state.clone()
+                })
+            };
+            states = states.iter().flat_map(with).collect();
         }
-        let main = self.made(self.main, Value::Null);
-        Ok(State { machines: vec![Rc::new(main)], specs })
+        outcomes.extend(states.into_iter().map(Outcome::Next));
+        outcomes
     }
 
     /// What is wrong with a state in which nothing can move.

@@ -69,8 +69,8 @@ impl Parser {
         }
         if self.word("fun") {
             self.uses("function of a machine");
-            let (name, function) = self.function()?;
-            kind.functions.insert(name, function);
+            let function = self.function()?;
+            kind.functions.extend(function);
             return Ok(());
         }
         self.state(kind)
@@ -196,19 +196,21 @@ impl Parser {
         Ok(names)
     }
 
-    pub(super) fn function(&mut self) -> Read<(Name, usize)> {
+    /// A function; nothing, if it is written elsewhere.
+    pub(super) fn function(&mut self) -> Read<Option<(Name, usize)>> {
         let name = self.name()?;
         self.want("(")?;
         let parameters = self.parameters()?;
         self.uses(["no parameters", "one parameter", "several parameters"][parameters.len().min(2)]);
-        if self.sign(":") {
-            self.uses("function with a result");
-            self.a_type()?;
-        } else {
-            self.uses("function without a result");
+        let result = if self.sign(":") { Some(self.a_type()?) } else { None };
+        self.uses(["function without a result", "function with a result"][usize::from(result.is_some())]);
+        if self.sign(";") {
+            self.uses("foreign function");
+            self.program.foreign.insert(name, result);
+            return Ok(None);
         }
         let body = self.body()?;
-        Ok((name, self.new_function(parameters, body)))
+        Ok(Some((name, self.new_function(parameters, body))))
     }
 }
 

@@ -4,8 +4,8 @@
 //! compiler and the interpreter that it is compared with. Where those keep lists of instructions, this keeps the tree: a
 //! machine stands at places in the text.
 //!
-//! Left out: tests with parameters, foreign functions, project files, what only the deductive back end of P reads, and
-//! the checks of types and names. Programs are taken to be well-typed.
+//! Left out: tests with parameters, foreign types, project files, what only the deductive back end of P reads, and the
+//! checks of types and names. Programs are taken to be well-typed.
 
 mod explore;
 mod expressions;

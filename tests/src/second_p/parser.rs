@@ -383,8 +383,8 @@ impl Parser {
     fn global_function(&mut self) -> Read<()> {
         self.uses("global function");
         self.inside = false;
-        let (name, function) = self.function()?;
-        self.program.globals.insert(name, function);
+        let function = self.function()?;
+        self.program.globals.extend(function);
         Ok(())
     }
 

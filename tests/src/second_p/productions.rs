@@ -21,6 +21,7 @@ const DECLARATIONS: &[&str] = &[
     "several parameters",
     "function with a result",
     "function without a result",
+    "foreign function",
     "variable of a machine",
     "receives",
     "sends",

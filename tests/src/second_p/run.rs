@@ -179,6 +179,16 @@ impl Runner<'_> {
                 self.push(Item::Evaluate(Whole::Expr(expr), 0, Vec::new()));
                 None
             }
+            Effect::Calls(name, _) if self.program.foreign.contains_key(&name) => {
+                match self.program.foreign[&name].as_ref().map(|result| self.program.all_of(result)) {
+                    Some(Ok(values)) => Some(Stop::Choice(values, None)),
+                    Some(Err(wrong)) => Some(Stop::Wrong(wrong)),
+                    None => {
+                        self.deliver(Value::Null);
+                        None
+                    }
+                }
+            }
             Effect::Calls(name, arguments) => {
                 let own = self.program.kinds[self.machine.kind].functions.get(&name);
                 let function = own.or_else(|| self.program.globals.get(&name));

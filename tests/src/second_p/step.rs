@@ -43,9 +43,18 @@ struct Branch {
     passed: usize,
 }
 
+impl Branch {
+    fn noted(&self, index: usize) -> Noted {
+        (self.state.machines[index].clone(), self.state.specs.clone())
+    }
+}
+
+/// A machine, and the specs as they are meanwhile.
+type Noted = (Rc<Machine>, Vec<Rc<Machine>>);
+
 #[derive(Default)]
 struct Graph {
-    known: HashMap<(Rc<Machine>, Vec<Rc<Machine>>), usize>,
+    known: HashMap<Noted, usize>,
     edges: Vec<Edge>,
 }
 
@@ -58,11 +67,10 @@ struct Edge {
 
 impl Graph {
     /// Notes a place. The number is new the first time.
-    fn note(&mut self, branch: &Branch, index: usize) -> (usize, bool) {
+    fn note(&mut self, place: Noted, from: Option<usize>, fell: Option<(ExprId, bool)>) -> (usize, bool) {
         let next = self.known.len();
-        let key = (branch.state.machines[index].clone(), branch.state.specs.clone());
-        let to = *self.known.entry(key).or_insert(next);
-        self.edges.extend(branch.from.map(|from| Edge { from, to, fell: branch.fell }));
+        let to = *self.known.entry(place).or_insert(next);
+        self.edges.extend(from.map(|from| Edge { from, to, fell }));
         (to, to == next)
     }
 }
@@ -103,40 +111,39 @@ impl Setup<'_> {
         longest: usize,
         graph: &mut Graph,
         open: &mut Vec<Branch>,
-    ) -> Option<Outcome> {
+    ) -> Vec<Outcome> {
         let machine = Rc::make_mut(&mut branch.state.machines[index]);
         match (Runner { program: self.program, machine, this: index }).run() {
-            Stop::Rests => Some(Outcome::Next(branch.state)),
-            Stop::Left => None,
-            Stop::Wrong(wrong) => Some(Outcome::Wrong(wrong)),
+            Stop::Rests => vec![Outcome::Next(branch.state)],
+            Stop::Left => Vec::new(),
+            Stop::Wrong(wrong) => vec![Outcome::Wrong(wrong)],
             Stop::Mark => {
                 branch.passed += 1;
                 if branch.passed > UNNOTED {
-                    let (at, new) = graph.note(&branch, index);
+                    let (at, new) = graph.note(branch.noted(index), branch.from, branch.fell);
                     if !new {
-                        return None;
+                        return Vec::new();
                     }
                     (branch.from, branch.fell) = (Some(at), None);
                 }
                 open.push(branch);
-                None
+                Vec::new()
             }
             Stop::Choice(values, fair) => {
-                let (at, new) = graph.note(&branch, index);
+                let (at, new) = graph.note(branch.noted(index), branch.from, branch.fell);
                 let values = values.into_iter().filter(|_| new);
                 open.extend(values.map(|value| self.chosen(&branch, index, at, (value, fair))));
-                None
+                Vec::new()
             }
             Stop::Announce(event, payload) => {
-                let Value::Event(event) = event else { return Some(Outcome::Wrong("null-event")) };
-                match self.tell(&mut branch.state, index, event, &payload) {
-                    Ok(_) => open.push(branch),
-                    Err(outcome) => return Some(outcome),
-                }
-                None
+                let Value::Event(event) = event else { return vec![Outcome::Wrong("null-event")] };
+                let Branch { state, from, fell, passed } = branch;
+                let Told { states, ended, .. } = self.tell(state, index, event, &payload);
+                open.extend(states.into_iter().map(|state| Branch { state, from, fell, passed }));
+                ended
             }
             Stop::Send(target, event, payload) => self.send(branch.state, index, (target, event, payload), longest),
-            Stop::New(name, argument) => Some(self.create(branch.state, index, name, argument)),
+            Stop::New(name, argument) => vec![self.create(branch.state, index, name, argument)],
         }
     }
 
@@ -179,28 +186,29 @@ impl Setup<'_> {
 
     fn send(
         &self,
-        mut state: State,
+        state: State,
         index: usize,
         (target, event, payload): (Value, Value, Value),
         longest: usize,
-    ) -> Option<Outcome> {
-        let Value::Event(event) = event else { return Some(Outcome::Wrong("null-event")) };
-        let Value::Machine(target, called) = target else { return Some(Outcome::Wrong("null-target")) };
+    ) -> Vec<Outcome> {
+        let Value::Event(event) = event else { return vec![Outcome::Wrong("null-event")] };
+        let Value::Machine(target, called) = target else { return vec![Outcome::Wrong("null-target")] };
         let (own, other) = (&state.machines[index], &state.machines[target]);
         let may_send = self.program.kinds[own.kind].sends.as_ref().is_none_or(|sends| sends.contains(&event));
         let receives = self.program.interfaces.get(&called).or(self.program.kinds[other.kind].receives.as_ref());
         if !may_send || receives.is_some_and(|receives| !receives.contains(&event)) {
-            return Some(Outcome::Wrong("permission"));
+            return vec![Outcome::Wrong("permission")];
         }
         let letter = Letter { target, event, payload };
-        match self.tell(&mut state, index, event, &letter.payload) {
-            Err(outcome) => Some(outcome),
-            Ok(true) if self.split => {
-                Rc::make_mut(&mut state.machines[index]).announced = Some(letter);
-                Some(Outcome::Next(state))
+        let Told { heard, states, ended } = self.tell(state, index, event, &letter.payload);
+        let goes_on = |mut state: State| {
+            if heard && self.split {
+                Rc::make_mut(&mut state.machines[index]).announced = Some(letter.clone());
+                return Some(Outcome::Next(state));
             }
-            Ok(_) => self.append(state, index, letter, longest),
-        }
+            self.append(state, index, letter.clone(), longest)
+        };
+        ended.into_iter().chain(states.into_iter().filter_map(goes_on)).collect()
     }
 
     /// Puts a letter into a queue.
@@ -231,42 +239,70 @@ impl Setup<'_> {
         Some(Outcome::Next(state))
     }
 
-    /// Tells the specs of an event; whether one listens.
-    fn tell(&self, state: &mut State, index: usize, event: Name, payload: &Value) -> Result<bool, Outcome> {
+    /// Tells the specs of an event.
+    fn tell(&self, state: State, index: usize, event: Name, payload: &Value) -> Told {
         let sender = state.machines[index].kind;
-        let mut heard = false;
-        for (spec, (kind, hears)) in state.specs.iter_mut().zip(&self.specs) {
+        let mut told = Told { heard: false, states: vec![state], ended: Vec::new() };
+        for (number, (kind, hears)) in self.specs.iter().enumerate() {
             if hears.contains(&sender) && self.program.kinds[*kind].observes.contains(&event) {
-                heard = true;
-                let spec = Rc::make_mut(spec);
-                spec.agenda.push(Agenda::Handle(event, payload.clone()));
-                self.complete(spec)?;
-            }
-        }
-        Ok(heard)
-    }
-
-    /// Runs a spec to its end.
-    pub(super) fn complete(&self, spec: &mut Machine) -> Result<(), Outcome> {
-        let (mut passed, mut seen) = (0, BTreeMap::new());
-        loop {
-            match (Runner { program: self.program, machine: spec, this: usize::MAX }).run() {
-                Stop::Rests => return Ok(()),
-                Stop::Wrong(wrong) => return Err(Outcome::Wrong(wrong)),
-                Stop::Left => return Err(Outcome::Left),
-                Stop::Mark => {
-                    passed += 1;
-                    if passed > UNNOTED && seen.insert(format!("{spec:?}"), ()).is_some() {
-                        return Err(Outcome::Wrong("diverges"));
-                    }
-                    if passed > NOTED {
-                        return Err(Outcome::Unknown);
+                told.heard = true;
+                for state in std::mem::take(&mut told.states) {
+                    let mut spec = Machine::clone(&state.specs[number]);
+                    spec.agenda.push(Agenda::Handle(event, payload.clone()));
+                    let (specs, ended) = self.complete(spec);
+                    told.ended.extend(ended);
+                    for spec in specs {
+                        let mut state = state.clone();
+                        state.specs[number] = Rc::new(spec);
+                        told.states.push(state);
                     }
                 }
+            }
+        }
+        told
+    }
+
+    /// Runs a spec to its end, in every way: where it gets to, and what ends it.
+    pub(super) fn complete(&self, spec: Machine) -> (Vec<Machine>, Vec<Outcome>) {
+        let (mut gets, mut ended) = (Vec::new(), Vec::new());
+        let (mut open, mut graph) = (vec![(spec, None, 0)], Graph::default());
+        while let Some((mut spec, from, passed)) = open.pop() {
+            let stop = Runner { program: self.program, machine: &mut spec, this: usize::MAX }.run();
+            let notes = matches!(stop, Stop::Choice(..)) || matches!(stop, Stop::Mark) && passed >= UNNOTED;
+            let from = match notes.then(|| graph.note((Rc::new(spec.clone()), Vec::new()), from, None)) {
+                Some((_, false)) => continue,
+                Some((at, true)) => Some(at),
+                None => from,
+            };
+            if graph.known.len() > NOTED {
+                return (Vec::new(), vec![Outcome::Unknown]);
+            }
+            match stop {
+                Stop::Rests => gets.push(spec),
+                Stop::Wrong(wrong) => ended.push(Outcome::Wrong(wrong)),
+                Stop::Left => ended.push(Outcome::Left),
+                Stop::Mark => open.push((spec, from, passed + 1)),
+                Stop::Choice(values, _) => open.extend(values.into_iter().map(|value| {
+                    let mut spec = spec.clone();
+                    Runner { program: self.program, machine: &mut spec, this: usize::MAX }.deliver(value);
+                    (spec, from, passed)
+                })),
                 other => unreachable!("a spec does not do {other:?}"),
             }
         }
+        if goes_on(&graph.edges) {
+            ended.push(Outcome::Wrong("diverges"));
+        }
+        (gets, ended)
     }
+}
+
+/// What becomes of a state when specs are told something.
+struct Told {
+    /// Whether one listens.
+    heard: bool,
+    states: Vec<State>,
+    ended: Vec<Outcome>,
 }
 
 /// Whether there is a circle on which every fair choice may fall both ways.

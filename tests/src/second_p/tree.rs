@@ -244,6 +244,8 @@ pub struct Program {
     pub(super) interfaces: BTreeMap<Name, BTreeSet<Name>>,
     pub(super) kinds: Vec<Kind>,
     pub(super) globals: BTreeMap<Name, usize>,
+    /// Functions that are written elsewhere, with the types of their results.
+    pub(super) foreign: BTreeMap<Name, Option<Type>>,
     pub(super) functions: Vec<Function>,
     pub(super) blocks: Vec<Vec<StmtId>>,
     pub(super) stmts: Vec<Stmt>,

@@ -88,6 +88,37 @@ impl Program {
         }
     }
 
+    /// All values of a type.
+    pub(super) fn all_of(&self, of: &Type) -> Result<Vec<Value>, Wrong> {
+        let product = |parts: &[&Type]| {
+            parts.iter().try_fold(vec![Vec::new()], |all, part| {
+                let own = self.all_of(part)?;
+                let with = |whole: &Vec<Value>| {
+                    let whole = whole.clone();
+                    own.iter().map(move |value| [&whole[..], std::slice::from_ref(value)].concat()).collect::<Vec<_>>()
+                };
+                Ok(all.iter().flat_map(with).collect::<Vec<_>>())
+            })
+        };
+        match of {
+            Type::Bool => Ok(vec![Bool(false), Bool(true)]),
+            Type::Tuple(parts) => {
+                Ok(product(&parts.iter().collect::<Vec<_>>())?.into_iter().map(|all| Tuple(Rc::new(all))).collect())
+            }
+            Type::Named(parts) => {
+                let names: Rc<[Name]> = parts.iter().map(|(name, _)| *name).collect();
+                let all = product(&parts.iter().map(|(_, part)| part).collect::<Vec<_>>())?;
+                Ok(all.into_iter().map(|all| Named(names.clone(), Rc::new(all))).collect())
+            }
+            Type::Called(name) => match &self.types[name] {
+                Definition::Other(other) => self.all_of(other),
+                Definition::Enum(numbers) => Ok(numbers.iter().map(|number| Enum(*name, *number)).collect()),
+                Definition::Reference | Definition::Foreign => Err("it has no end of values"),
+            },
+            _ => Err("it has no end of values"),
+        }
+    }
+
     /// Whether a cast to a type goes well: what is inside of tuples and collections is not looked at.
     pub(super) fn fits(&self, value: &Value, of: &Type) -> bool {
         match (of, value) {

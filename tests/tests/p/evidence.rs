@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fastrand::Rng;
-use tepui::{Budget, Options as Settings, Problem, Status, verify};
+use tepui::{AUTO, Budget, COVER, Options as Settings, Problem, QUEUES, Status, verify};
 use tepui_cert::queue::{Certificate, Precision as Known, Trace};
 use tepui_check::queue::{check, replay};
 use tepui_engines::queue::explorer::Explorer;
@@ -151,37 +151,68 @@ spec S observes eA { var n: int; start state I { entry { BEGIN } on eA do { n = 
 test t [main=Main]: assert S in { Main };
 ";
 
+/// A spec that asks what a foreign function returns, or what was forgotten, goes on in every way.
 #[test]
-fn specs_have_no_choices() {
+fn specs_follow_every_choice() {
     let counting = |begin: &str, act: &str| COUNTING.replace("BEGIN", begin).replace("ACT", act);
     let forgetting = |text: &str| {
         let whole = program(text);
         let kind = whole.specs[0].kind;
         Program { forgets: [(kind, 0)].into(), ..whole }
     };
-    for (program, error) in [
-        (forgetting(&counting("", "if (n > 2) { assert false; }")), Error::Assert),
-        (forgetting(&counting("", "if (n > 2) { goto H; }")), Error::HotForEver),
-        (program(&counting("", "assert !F();")), Error::Assert),
-        (program(&counting("", "if (F()) { goto H; }")), Error::HotForEver),
-        (program(&counting("assert !F();", "")), Error::Assert),
-    ] {
-        let settings = Settings { self_check: true, ..Settings::default() };
-        let answer = verify(&Problem::from(program), &settings, &Budget::unlimited().with_work(20_000)).unwrap();
+    let statuses = |program: &Program, error: Error, engine| {
+        let settings = Settings { self_check: true, engine, ..Settings::default() };
+        let problem = Problem::from(program.clone());
+        let answer = verify(&problem, &settings, &Budget::unlimited().with_work(20_000)).unwrap();
         let property = answer.outcome.properties.iter().find(|property| property.name == error.name()).unwrap();
-        assert_ne!(property.verdict.status(), Status::Safe, "{}", property.name);
+        property.verdict.status()
+    };
+    for (act, error) in [("if (n > 2) { assert false; }", Error::Assert), ("if (n > 2) { goto H; }", Error::HotForEver)]
+    {
+        assert_ne!(statuses(&forgetting(&counting("", act)), error, &AUTO), Status::Safe, "{act}");
     }
-    // Rows that are closed if it goes one way only.
-    let harmless = forgetting(&counting("", "if (n > 2) { n = 0; }"));
-    let harmful = forgetting(&counting("", "if (n > 2) { assert false; }"));
-    let precision = vec![Precision::ENDS; harmless.kinds.len()];
-    let mut explorer = Explorer::new(Arc::new(program(&counting("", ""))), precision, usize::MAX);
-    assert!(explorer.run(&mut |_| false));
-    let mut certificate = explorer.certificate(&CLAIMED);
-    for own in [harmless, harmful] {
-        certificate.program = own.digest();
-        let why = judge(&own, &certificate).unwrap_err();
-        assert!(why.contains("what a spec does"), "{why}");
+    for (begin, act, error) in [
+        ("", "n = 0; assert !F();", Error::Assert),
+        ("", "n = 0; if (F()) { goto H; }", Error::HotForEver),
+        ("assert !F();", "n = 0;", Error::Assert),
+        ("if (F()) { n = 3; }", "n = n - 1; assert n != 3; n = n - n;", Error::Assert),
+        ("if (F()) { goto H; }", "n = 0;", Error::HotForEver),
+        ("if (F()) { n = 3; }", "if (F()) { n = 1; } else { assert n < 3 || F(); }", Error::Assert),
+    ] {
+        for engine in [&AUTO, &QUEUES] {
+            let found = statuses(&program(&counting(begin, act)), error, engine);
+            assert_eq!(found, Status::Unsafe, "{begin} {act}: {}", engine.name);
+        }
+    }
+    for act in ["n = 0; if (F()) { n = 1; } assert n < 2;", "if (F()) { n = 0; } if (n > 1) { n = 1; } assert n < 2;"] {
+        for engine in [&AUTO, &COVER, &QUEUES] {
+            let found = statuses(&program(&counting("if (F()) { n = 1; }", act)), Error::Assert, engine);
+            assert_eq!(found, Status::Safe, "{act}: {}", engine.name);
+        }
+    }
+}
+
+/// Rows that are closed if specs go one way only.
+#[test]
+fn rows_for_one_way_of_a_spec_are_refused() {
+    let counting = |begin: &str, act: &str| program(&COUNTING.replace("BEGIN", begin).replace("ACT", act));
+    let rows = |own: &Program| closed(own, Precision::ENDS).certificate(&CLAIMED);
+    for (begin, act) in [("", "if (F()) { n = 0; } else { n = 1; }"), ("n = 1; if (F()) { n = 0; }", "n = 0;")] {
+        let own = counting(begin, act);
+        let honest = rows(&own);
+        judge(&own, &honest).unwrap();
+        // One after the other, what there is for one of the ways is left out.
+        for row in 0..honest.rows.len() {
+            let mut forged = honest.clone();
+            forged.rows.remove(row);
+            assert!(judge(&own, &forged).is_err(), "{begin} {act}: row {row}");
+        }
+    }
+    let harmless = rows(&counting("", "n = 0;"));
+    for (begin, act) in [("", "n = 0; assert !F();"), ("assert !F();", "n = 0;"), ("", "n = 0; if (F()) { goto H; }")] {
+        let own = counting(begin, act);
+        let forged = Certificate { program: own.digest(), ..harmless.clone() };
+        assert!(judge(&own, &forged).is_err(), "{begin} {act}");
     }
 }
 

@@ -241,6 +241,8 @@ fn searches_agree() {
     for seed in first..first + count {
         let mut rng = Rng::with_seed(seed);
         let text = if seed % 5 == 4 { random_p::races::program(&mut rng) } else { random_p::program(&mut rng) };
+        let asks = seed % 7 == 3;
+        let text = if asks { random_p::asking(&mut rng, &text) } else { text };
         let send = if seed % 2 == 0 { Send::Atomic } else { Send::Split };
         let options = Options { send, ..Options::default() };
         let parsed = read(&[Source::new("x.p", text.as_bytes())], options);
@@ -260,6 +262,7 @@ fn searches_agree() {
             continue;
         }
         *counts.entry("explored").or_default() += 1;
+        *counts.entry("specs, some of which ask").or_default() += usize::from(asks && !program.specs.is_empty());
         *counts.entry("claims").or_default() += program.claims.len();
         *counts.entry("broken claims").or_default() += usize::from(slow.errors.contains_key(&Error::Invariant));
         *counts.entry("unsafe").or_default() += usize::from(!slow.errors.is_empty());
@@ -281,7 +284,7 @@ fn searches_agree() {
     assert!(counts["fewer if others wait"] * 3 > explored, "{counts:?}");
     let missing = counts["steps that ignore are missing"];
     assert!(missing > 0 && missing * 4 < counts["unsafe"], "{counts:?}");
-    for name in ["hot for ever", "not hot for ever"] {
+    for name in ["hot for ever", "not hot for ever", "specs, some of which ask"] {
         assert!(counts[name] * 50 > explored, "{counts:?}");
     }
     for name in ["defer", "receive", "null", "halt"] {

@@ -101,7 +101,11 @@ fn compare(program: impl Fn(&mut Rng) -> Rich) -> Measured {
 
 #[test]
 fn two_readings_agree() {
-    compare(|rng| Rich { text: random_p::program(rng), old: false });
+    compare(|rng| {
+        let text = random_p::program(rng);
+        let text = if rng.u8(..4) == 0 { random_p::asking(rng, &text) } else { text };
+        Rich { text, old: false }
+    });
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn errors(text: &str, old: bool, split: bool) -> Vec<&'static str> {
 #[test]
 fn sentences_hold_in_the_second_reading() {
     for (cases, old) in [(TODAY, false), (OLD, true)] {
-        for (sentence, text, expected) in cases.iter().filter(|(_, text, _)| !text.contains("fun F(): E;")) {
+        for (sentence, text, expected) in cases.iter() {
             let mut expected: Vec<_> = expected.iter().map(|error| error.name()).collect();
             expected.sort_unstable();
             for split in [false, true] {

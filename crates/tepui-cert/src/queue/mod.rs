@@ -95,6 +95,8 @@ pub struct Trace {
     pub program: Digest,
     /// The error.
     pub property: String,
+    /// What specs choose before the first step.
+    pub start: Vec<u32>,
     /// The steps.
     pub steps: Vec<Step>,
     /// Where the last steps lead in a circle, which is gone through for ever, if they do.
@@ -115,7 +117,7 @@ pub struct Circle {
 pub struct Step {
     /// The machine.
     pub machine: usize,
-    /// What is chosen.
+    /// What is chosen, by the machine and then by specs that hear of it.
     pub choices: Vec<u32>,
 }
 

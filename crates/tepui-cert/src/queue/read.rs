@@ -85,13 +85,14 @@ impl Trace {
         let program = lines.expect("program")?;
         let program = program.parse().map_err(|message| lines.error(message))?;
         let property = lines.expect("property")?.to_owned();
+        let start = lines.accept("start").map(|text| read_numbers(&lines, text)).transpose()?.unwrap_or_default();
         let steps = read_list(&mut lines, "steps", |lines, text| {
             let (machine, choices) = text.split_once(':').ok_or_else(|| lines.error("expected `MACHINE : CHOICES`"))?;
             Ok(Step { machine: lines.number(machine)?, choices: read_numbers(lines, choices)? })
         })?;
         let circle = lines.accept("circle").map(|after| lines.number(after)).transpose()?;
         let circle = circle.map(|after| Ok(Circle { after, state: read_state(&mut lines)? })).transpose()?;
-        lines.end().map(|()| Self { program, property, steps, circle })
+        lines.end().map(|()| Self { program, property, start, steps, circle })
     }
 }
 
@@ -324,12 +325,13 @@ mod tests {
         };
         assert_eq!(Certificate::from_text(&certificate.to_text()).as_ref(), Ok(&certificate));
         let steps = vec![Step { machine: 0, choices: vec![1, 0] }, Step { machine: 2, choices: Vec::new() }];
-        let trace = Trace { program: Digest::of(b"p"), property: "assert".to_owned(), steps, circle: None };
+        let (program, property) = (Digest::of(b"p"), "assert".to_owned());
+        let trace = Trace { program, property, start: Vec::new(), steps, circle: None };
         let (kind, local) = certificate.locals[0].clone();
         let machine = |queue: &[Letter]| Machine { kind, local: local.clone(), queue: queue.to_vec() };
         let machines = vec![machine(&[]), machine(&[certificate.letters[0].clone(), certificate.letters[0].clone()])];
         let circle = Some(Circle { after: 1, state: State { machines, specs: vec![local.clone()] } });
-        let round = Trace { circle, ..trace.clone() };
+        let round = Trace { circle, start: vec![0, 2], ..trace.clone() };
         let text = |trace: &Trace| trace.to_text(|_| "a\nb".to_owned());
         assert_eq!(Trace::from_text(&(text(&trace) + &text(&round))), Ok(vec![trace, round]));
     }

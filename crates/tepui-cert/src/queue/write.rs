@@ -35,6 +35,9 @@ impl Trace {
     /// The text form; `remark` says something about each step, for people.
     pub fn to_text(&self, remark: impl Fn(usize) -> String) -> String {
         let mut out = format!("{}\nprogram {}\nproperty {}\n", Self::HEAD, self.program, self.property);
+        if !self.start.is_empty() {
+            let _ = writeln!(out, "start {}", numbers(&self.start));
+        }
         let _ = writeln!(out, "steps {}", self.steps.len());
         for (number, step) in self.steps.iter().enumerate() {
             let remark = comment_text(&remark(number));

@@ -15,7 +15,7 @@ use tepui_model::queue::{Program, Temperature};
 use crate::Rejected;
 
 /// How a spec was on the way of a step.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Passed {
     hot: bool,
     cold: bool,

@@ -2,8 +2,8 @@
 //!
 //! A row stands for states of the program: the machines do what its states of machines say, where a forgotten value is any
 //! value; and each queue is one that its summary stands for. The checker takes every step from every row with the program's own
-//! interpreter. No step may depend on a forgotten value, and specs, which hear of steps, have no choice at all. What a step
-//! leads to must be covered by a row again, and the first state must be. Then every state that can be reached is covered, by
+//! interpreter, and specs hear of it in every way in which they may. Nothing may depend on a forgotten value. What a step
+//! leads to must be covered by a row again, and the first states must be. Then every state that can be reached is covered, by
 //! induction, and an error that no step from a row leads to does not happen.
 
 mod atoms;
@@ -15,12 +15,12 @@ mod queues;
 mod replay;
 mod sending;
 mod shape;
+mod specs;
 mod summary;
 mod symmetry;
 
 pub use replay::{Replayed, replay};
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -31,7 +31,7 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::habits::Habits;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
-use tepui_model::queue::state::{Happens, MOST_WAYS};
+use tepui_model::queue::state::{Happens, MOST_WAYS, State};
 use tepui_model::queue::{NULL, Program, Temperature, Value};
 
 use crate::Rejected;
@@ -40,6 +40,7 @@ use liveness::{Graph, Passed};
 use queues::{Queues, Taken};
 use sending::Sent;
 use shape::Shapes;
+use specs::{Heard, Telling};
 use symmetry::Orbits;
 
 /// What an accepted certificate proves.
@@ -88,6 +89,8 @@ pub fn check(
 /// The most rows that are tried for one state.
 const MOST_COVERING: usize = 1_000;
 
+const TOO_MANY: &str = "a step goes in too many ways";
+
 /// What is wrong with a row.
 type Wrong = String;
 
@@ -105,7 +108,7 @@ struct Checker<'c> {
     /// What steps come to, by the machine, its state and the letter.
     known: FxHashMap<(usize, u32, Option<u32>), Rc<[Way]>>,
     /// What becomes of specs, by their states and what they are told by a kind of machine.
-    heard: FxHashMap<Telling, Rc<Heard>>,
+    heard: FxHashMap<Telling, Rc<[Heard]>>,
     /// Rows for which others stand.
     named: FxHashMap<u32, u32>,
     /// What states of machines and queues become if their names are shifted.
@@ -128,17 +131,6 @@ struct Way {
     effect: Effect,
     /// The number of the letter that is sent, if it is listed once.
     letter: Option<u32>,
-}
-
-/// Specs in some states are told something by a kind of machine.
-type Telling = (Box<[u32]>, usize, Rc<[Letter]>);
-
-/// What becomes of specs that are told something.
-enum Heard {
-    /// For those that hear it the numbers of states that cover theirs; and how each was on the way.
-    Goes(Vec<(usize, Vec<u32>)>, Vec<Passed>),
-    /// One of them ends the execution.
-    Fails(Error),
 }
 
 impl<'c> Checker<'c> {
@@ -219,14 +211,16 @@ impl<'c> Checker<'c> {
         })
     }
 
-    /// The first state must be covered.
+    /// The first states must be covered.
     fn start(&mut self) -> Result<(), Rejected> {
-        let wrong = |reason: &str| Rejected::new("start", reason);
-        let state = match self.program.initial() {
-            Ok(state) => state,
-            Err(Happens::Error(violation)) if !self.claims(violation.error) => return Ok(()),
-            Err(_) => return Err(wrong("the program fails before it begins")),
-        };
+        self.program.starts().into_iter().try_for_each(|(_, start)| match start {
+            Ok(state) => self.first(state),
+            Err(Happens::Error(violation)) if !self.claims(violation.error) => Ok(()),
+            Err(_) => Err(Rejected::new("start", "the program fails before it begins")),
+        })
+    }
+
+    fn first(&mut self, state: State) -> Result<(), Rejected> {
         let (mut row, mut parts) = (Vec::new(), Vec::new());
         let empty = self.queues.number(Queue::default());
         for machine in state.machines {
@@ -238,7 +232,7 @@ impl<'c> Checker<'c> {
             parts.push((row.len(), self.locals.covering(&(spec.kind as u32, local))));
             row.push(0);
         }
-        self.covering(row, &parts).map(|_| ()).ok_or_else(|| wrong("no row covers the first state"))
+        self.covering(row, &parts).map(|_| ()).ok_or_else(|| Rejected::new("start", "no row covers a first state"))
     }
 
     /// A row with one of some numbers at each of some places, and otherwise as given.
@@ -432,7 +426,7 @@ impl<'c> Checker<'c> {
             let letter = if let [letter] = letter.as_slice() { Some(*letter) } else { None };
             ways.push(Way { local, locals, fair, told, effect: outcome.effect, letter });
             if ways.len() + told_in_all >= MOST_WAYS {
-                return Err("a step goes in too many ways".to_owned());
+                return Err(TOO_MANY.to_owned());
             }
             if !choices.advance() {
                 return Ok(ways);
@@ -452,13 +446,23 @@ impl<'c> Checker<'c> {
             _ => Rc::clone(&way.told),
         };
         let heard = self.tell(&row[first_spec..], *kind as usize, &told)?;
-        let (specs, passed) = match &*heard {
-            Heard::Goes(specs, passed) => (specs, passed),
-            Heard::Fails(error) => return self.fails(*error),
-        };
-        if forbidden.is_some() {
-            return self.fails(Error::Permission);
-        }
+        heard.iter().try_for_each(|heard| match heard {
+            Heard::Fails(error) => self.fails(*error),
+            Heard::Goes(..) if forbidden.is_some() => self.fails(Error::Permission),
+            Heard::Goes(specs, passed) => self.leads(row, (machine, *kind), queue, way, (specs, passed)),
+        })
+    }
+
+    /// The same, after specs have heard of it.
+    fn leads(
+        &mut self,
+        row: &[u32],
+        (machine, kind): (usize, u32),
+        queue: u32,
+        way: &Way,
+        (specs, passed): (&[(usize, Vec<u32>)], &[Passed]),
+    ) -> Result<(), Wrong> {
+        let first_spec = row.len() - self.program.specs.len();
         // The parts that change, by their places.
         let mut parts: Vec<_> = specs.iter().map(|(number, locals)| (first_spec + number, locals.clone())).collect();
         let empty = self.queues.number(Queue::default());
@@ -484,7 +488,7 @@ impl<'c> Checker<'c> {
                 if let (Some(slot), Some(frame)) = (into, local.frames.last_mut()) {
                     frame.slots[*slot as usize] = Value::Machine((first_spec / 2) as u32);
                 }
-                own_locals = self.locals.covering(&(*kind, local));
+                own_locals = self.locals.covering(&(kind, local));
                 let fresh = (*created, Local::new(self.program, *created as usize, argument.clone()));
                 next.splice(first_spec..first_spec, [0, 0]);
                 parts.iter_mut().for_each(|(place, _)| *place += 2);
@@ -507,44 +511,6 @@ impl<'c> Checker<'c> {
 
     fn fails(&self, error: Error) -> Result<(), Wrong> {
         if self.claims(error) { Err(format!("a step leads to the error {}", error.name())) } else { Ok(()) }
-    }
-
-    /// What becomes of the specs.
-    fn tell(&mut self, specs: &[u32], kind: usize, told: &Rc<[Letter]>) -> Result<Rc<Heard>, Wrong> {
-        let key = (Box::from(specs), kind, Rc::clone(told));
-        if let Some(known) = self.heard.get(&key) {
-            return Ok(Rc::clone(known));
-        }
-        let heard = Rc::new(self.hear(specs, kind, told)?);
-        self.heard.insert(key, Rc::clone(&heard));
-        Ok(heard)
-    }
-
-    fn hear(&self, specs: &[u32], kind: usize, told: &[Letter]) -> Result<Heard, Wrong> {
-        let mut changed: BTreeMap<usize, Local> = BTreeMap::new();
-        let mut passed = vec![Passed::default(); specs.len()];
-        for letter in told {
-            for (number, spec) in self.program.specs.iter().enumerate() {
-                if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
-                    continue;
-                }
-                let listed = &self.local(specs[number])?.1;
-                let local = changed.get(&number).unwrap_or(listed);
-                let outcome = self.program.step_of_spec(number, local, Some(letter));
-                match outcome.effect {
-                    Effect::Rests => {
-                        passed[number].note(self.program.temperature(number, &outcome.local));
-                        changed.insert(number, outcome.local);
-                    }
-                    Effect::Fails(..) if spec.scenario => {}
-                    Effect::Fails(error, _) => return Ok(Heard::Fails(error)),
-                    _ => return Err("what a spec does cannot be said".to_owned()),
-                }
-            }
-        }
-        let kind = |number: usize| self.program.specs[number].kind as u32;
-        let covered = changed.into_iter().map(|(number, local)| (number, self.locals.covering(&(kind(number), local))));
-        Ok(Heard::Goes(covered.collect(), passed))
     }
 
     /// No machine can move.

@@ -30,10 +30,16 @@ pub fn replay(program: &Program, trace: &Trace) -> Result<Replayed, Rejected> {
         return Err(Rejected::new("model", "the trace is about another program"));
     }
     let shown = |message: String| Replayed { property: trace.property.clone(), message, steps: trace.steps.len() };
-    if let Some(circle) = &trace.circle {
-        return goes_round(program, trace, circle).map(shown);
+    let mut choices = Choices::of(&trace.start);
+    let start = program.initial(&mut choices);
+    if choices.made() != trace.start {
+        return Err(Rejected::new("start", "something else is chosen"));
     }
-    let mut state = match program.initial() {
+    if let Some(circle) = &trace.circle {
+        let start = start.map_err(|_| Rejected::new("start", "the program does not begin"))?;
+        return goes_round(program, trace, circle, start).map(shown);
+    }
+    let mut state = match start {
         Ok(state) => state,
         Err(Happens::Error(violation)) if violation.error.name() == trace.property && trace.steps.is_empty() => {
             return Ok(shown(violation.message));
@@ -83,7 +89,7 @@ fn refused(number: usize, happens: &Happens) -> Rejected {
 /// Takes steps up to a circle and around it once. The circle begins in a state of which some values may be forgotten. No
 /// step may depend on these, and at its end the circle must be where it began, as far as that is known: so it can be gone
 /// through for ever. It must be fair, and hot.
-fn goes_round(program: &Program, trace: &Trace, circle: &Circle) -> Result<String, Rejected> {
+fn goes_round(program: &Program, trace: &Trace, circle: &Circle, mut state: State) -> Result<String, Rejected> {
     let wrong = |reason: &str| Rejected::new("circle", reason);
     if trace.property != Error::HotForEver.name() || circle.after >= trace.steps.len() {
         return Err(wrong("nothing goes round"));
@@ -98,7 +104,6 @@ fn goes_round(program: &Program, trace: &Trace, circle: &Circle) -> Result<Strin
     if !circle.state.machines.iter().all(local) || !specs {
         return Err(wrong("the program has no such state"));
     }
-    let mut state = program.initial().map_err(|_| Rejected::new("start", "the program does not begin"))?;
     for (number, step) in trace.steps[..circle.after].iter().enumerate() {
         match taken(program, &state, number, step)?.result {
             Happens::State(next) => state = next,

@@ -439,7 +439,10 @@ fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed 
     let Some((mut trace, letters)) = explorer.trace_with_letters(error) else {
         return Followed::Spurious(Open { at: None, steps: 0 });
     };
-    match followed(program, explorer, &trace, &letters, error) {
+    let mut choices = Choices::of(&trace.start);
+    let start = program.initial(&mut choices);
+    trace.start = choices.made();
+    match followed(program, explorer, start, &trace, &letters, error) {
         Ok(steps) => {
             trace.steps = steps;
             Followed::Real(trace)
@@ -456,13 +459,18 @@ type Parting = Option<(usize, Option<u32>)>;
 fn followed(
     program: &Program,
     explorer: &Explorer,
+    start: Result<State, Happens>,
     trace: &Trace,
     letters: &[Option<u32>],
     error: Error,
 ) -> Result<Vec<Listed>, Parting> {
     let needed = Needed::of(program);
     let mut steps = Vec::new();
-    let Ok(mut state) = program.initial() else { return Ok(steps) };
+    let mut state = match start {
+        Ok(state) => state,
+        Err(Happens::Error(violation)) if violation.error == error => return Ok(steps),
+        Err(_) => return Err(None),
+    };
     for (step, letter) in trace.steps.iter().zip(letters) {
         ignore(program, explorer, &mut state, step.machine, &mut steps);
         let machine = state.machines.get(step.machine).ok_or(None)?;
@@ -485,7 +493,7 @@ fn followed(
         }
         let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;
         let target = taken.sent.and_then(|(target, _)| state.machines.get(target as usize));
-        steps.push(step.clone());
+        steps.push(Listed { machine: step.machine, choices: taken.choices });
         match taken.result {
             Happens::State(next) => state = next,
             Happens::Error(violation) if violation.error == error => return Ok(steps),

@@ -4,7 +4,7 @@ use tepui_cert::queue::{self as cert, Certificate, Trace};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::{Machine, State};
 
-use super::explorer::Explorer;
+use super::explorer::{Explorer, Path};
 use super::liveness::Circle;
 use super::summary::{Order, Precision, Queue};
 
@@ -38,23 +38,24 @@ impl Explorer {
     /// The same, and what is taken in each step.
     pub(super) fn trace_with_letters(&mut self, error: Error) -> Option<(Trace, Vec<Option<u32>>)> {
         let row = *self.errors().get(&error)?;
-        let steps = self.way_to(row, Some(error));
+        let Path { start, steps } = self.way_to(row, Some(error));
         let letters = steps.iter().map(|step| step.letter).collect();
         let steps = steps.into_iter();
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
         let (program, property) = (self.digest(), error.name().to_owned());
-        Some((Trace { program, property, steps: steps.collect(), circle: None }, letters))
+        Some((Trace { program, property, start, steps: steps.collect(), circle: None }, letters))
     }
 
     /// The steps to a circle, and around it once.
     pub(super) fn circle(&mut self, circle: Circle) -> Trace {
-        let before = self.way_to(circle.start, None);
+        let Path { start, steps: before } = self.way_to(circle.start, None);
         let state = self.state(circle.start);
         let (program, property) = (self.tables().program().digest(), Error::HotForEver.name().to_owned());
         let after = before.len();
         let steps = before.into_iter().chain(circle.steps);
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
-        Trace { program, property, steps: steps.collect(), circle: Some(cert::Circle { after, state }) }
+        let circle = Some(cert::Circle { after, state });
+        Trace { program, property, start, steps: steps.collect(), circle }
     }
 
     /// The state that a row with exact queues stands for. Values that nothing depends on are forgotten.

@@ -11,6 +11,7 @@ mod named;
 mod next;
 mod permission;
 mod retrace;
+mod specs;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
 use crate::rows::Rows;
 use next::Next;
+pub(super) use retrace::Path;
+use specs::Turns;
 
 /// What may be taken from a queue.
 struct Taken {
@@ -69,12 +72,17 @@ pub struct Explorer {
     longer: FxHashMap<(u32, u32, u32), (u32, Fate)>,
     /// For each machine two numbers, its own state and its queue, then one for each spec.
     rows: Rows,
-    /// For each row that from which it was found first; for the first itself.
+    /// For each row that from which it was found first; for the first ones themselves.
     before: Vec<u32>,
+    /// What specs choose to get to the first rows, and to errors at once.
+    starts: Vec<Vec<u32>>,
+    failing: BTreeMap<Error, Vec<u32>>,
     /// The row that is being put together.
     next: Vec<u32>,
     /// For each spec whether it was hot and whether it was cold on the way there.
     passed: Vec<[bool; 2]>,
+    /// What specs chose on the way there.
+    chosen: Vec<u32>,
     /// How many rows have been looked at.
     done: usize,
     /// Rows from which something was refused, with the machine.
@@ -168,8 +176,11 @@ impl Explorer {
             longer: FxHashMap::default(),
             rows: Rows::default(),
             before: Vec::new(),
+            starts: Vec::new(),
+            failing: BTreeMap::new(),
             next: Vec::new(),
             passed: Vec::new(),
+            chosen: Vec::new(),
             done: 0,
             refused: Vec::new(),
             errors: BTreeMap::new(),
@@ -182,32 +193,6 @@ impl Explorer {
         };
         explorer.begin();
         explorer
-    }
-
-    fn begin(&mut self) {
-        let program = Arc::clone(self.tables.program());
-        let main = self.tables.created(program.main as u32, &Value::Null);
-        let mut row = vec![main, self.queues.intern(Queue::default())];
-        for (number, spec) in program.specs.iter().enumerate() {
-            let fresh = self.tables.created(spec.kind as u32, &Value::Null);
-            match self.tables.hears(number, fresh, None) {
-                Ok(local) => row.push(local),
-                Err(error) => {
-                    self.unknown = error.is_none().then_some(Cannot::Forgotten);
-                    error.into_iter().for_each(|error| _ = self.errors.insert(error, 0));
-                    return;
-                }
-            }
-        }
-        self.next = row;
-        if self.names.is_some() {
-            let before = self.next.clone();
-            self.next[0] = self.tables.created_with_names(program.main as u32, &Value::Null);
-            self.give_names(&before);
-        }
-        self.reduce();
-        self.rows.intern(&self.next);
-        self.before.push(0);
     }
 
     /// Looks at rows until none is left, or something ends the search; says whether none is left.
@@ -326,43 +311,57 @@ impl Explorer {
     fn ways(&mut self, number: u32, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) {
         let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
         for way in ways.iter() {
-            self.steps += 1;
-            match self.next(row, machine, queue, way) {
-                Next::Row(doubts) => {
-                    doubts.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
-                    self.reduce();
-                    if self.rows.intern(&self.next).1 {
-                        self.before.push(number);
+            let mut turns = Turns::default();
+            loop {
+                self.steps += 1;
+                match self.next(row, machine, queue, way, &mut turns) {
+                    Next::Row(doubts) => {
+                        doubts.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
+                        self.reduce();
+                        if self.rows.intern(&self.next).1 {
+                            self.before.push(number);
+                        }
                     }
-                }
-                Next::Errors(found) => {
-                    found.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
-                }
-                Next::Refused => {
-                    if self.refused.last() != Some(&(number, machine as u32)) {
-                        self.refused.push((number, machine as u32));
+                    Next::Errors(found) => {
+                        found.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
                     }
+                    Next::Refused => {
+                        if self.refused.last() != Some(&(number, machine as u32)) {
+                            self.refused.push((number, machine as u32));
+                        }
+                    }
+                    Next::Nothing => {}
+                    Next::Unknown(why) => self.unknown = self.unknown.or(Some(why)),
                 }
-                Next::Nothing => {}
-                Next::Unknown(why) => self.unknown = self.unknown.or(Some(why)),
+                if !turns.advance() {
+                    break;
+                }
             }
         }
     }
 
     /// Puts the row together that a way leads to, with names for integers where these get their first values.
-    fn next(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way) -> Next {
-        let next = self.next_with(row, machine, queue, way, false);
+    fn next(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way, turns: &mut Turns) -> Next {
+        let next = self.next_with(row, machine, queue, (way, false), turns);
         if self.names.is_none() || !matches!(next, Next::Row(_)) || !self.tables.has_names(way) {
             return next;
         }
         let before = self.next.clone();
-        match self.next_with(row, machine, queue, way.named.as_deref().unwrap_or(way), true) {
+        let named = way.named.as_deref().unwrap_or(way);
+        match self.next_with(row, machine, queue, (named, true), &mut turns.again()) {
             Next::Row(_) if self.give_names(&before) => next,
             _ => Next::Unknown(Cannot::Forgotten),
         }
     }
 
-    fn next_with(&mut self, row: &[u32], machine: usize, queue: u32, way: &Way, named: bool) -> Next {
+    fn next_with(
+        &mut self,
+        row: &[u32],
+        machine: usize,
+        queue: u32,
+        (way, named): (&Way, bool),
+        turns: &mut Turns,
+    ) -> Next {
         self.next.clear();
         self.next.extend_from_slice(row);
         (self.next[2 * machine], self.next[2 * machine + 1]) = (way.local, queue);
@@ -371,7 +370,8 @@ impl Explorer {
         }
         let forbidden = self.forbidden(row, way);
         let unheard = forbidden.is_some_and(|heard| heard);
-        if let Some(wrong) = self.tell(way, &way.told[..way.told.len().saturating_sub(usize::from(unheard))]) {
+        let told = &way.told[..way.told.len().saturating_sub(usize::from(unheard))];
+        if let Some(wrong) = self.tell(way.local, told, turns) {
             return wrong;
         }
         if forbidden.is_some() {
@@ -400,36 +400,6 @@ impl Explorer {
             Ends::Pruned => Next::Nothing,
             Ends::Unknown(why) => Next::Unknown(*why),
         }
-    }
-
-    /// Specs hear of what they observe.
-    fn tell(&mut self, way: &Way, told: &[u32]) -> Option<Next> {
-        self.passed.clear();
-        self.passed.resize(self.tables.program().specs.len(), [false; 2]);
-        if told.is_empty() {
-            return None;
-        }
-        let program = Arc::clone(self.tables.program());
-        let (kind, first) = (self.tables.local_of(way.local).0 as usize, self.next.len() - program.specs.len());
-        for &letter in told {
-            let event = self.tables.event_of(letter);
-            for (number, spec) in program.specs.iter().enumerate() {
-                if !spec.observes.contains(&event) || !spec.hears.contains(&kind) {
-                    continue;
-                }
-                match self.tables.hears(number, self.next[first + number], Some(letter)) {
-                    Ok(local) => {
-                        let temperature = self.tables.temperature(number, local);
-                        self.passed[number][0] |= temperature == Some(Temperature::Hot);
-                        self.passed[number][1] |= temperature == Some(Temperature::Cold);
-                        self.next[first + number] = local;
-                    }
-                    Err(Some(error)) => return Some(Next::Errors(vec![error])),
-                    Err(None) => return Some(Next::Unknown(Cannot::Forgotten)),
-                }
-            }
-        }
-        None
     }
 
     fn append(&mut self, target: usize, letter: u32) -> Next {
@@ -500,16 +470,27 @@ impl Explorer {
             for (letter, queue) in found {
                 let ways = self.tables.ways(machine as u32, before[2 * machine], letter);
                 for way in ways.iter() {
-                    let step = || Step { from, machine: machine as u32, letter, choices: way.choices.clone() };
-                    if matches!(self.next(&before, machine, queue, way), Next::Row(_)) {
-                        self.reduce();
-                        let found = self.rows.find(&self.next).into_iter();
-                        found.for_each(|to| each(&step, &Led { way, to, passed: &self.passed }));
+                    let mut turns = Turns::default();
+                    loop {
+                        if matches!(self.next(&before, machine, queue, way, &mut turns), Next::Row(_)) {
+                            self.reduce();
+                            let step = || Step { from, machine: machine as u32, letter, choices: self.choices_of(way) };
+                            let found = self.rows.find(&self.next).into_iter();
+                            found.for_each(|to| each(&step, &Led { way, to, passed: &self.passed }));
+                        }
+                        if !turns.advance() {
+                            break;
+                        }
                     }
                 }
             }
         }
         stuck
+    }
+
+    /// What is chosen on a way, and by specs that have just heard of it.
+    fn choices_of(&self, way: &Way) -> Vec<u32> {
+        [&way.choices[..], &self.chosen[..]].concat()
     }
 
     /// Whether a spec is hot or cold in a row.
@@ -543,7 +524,7 @@ impl Explorer {
         !self.refused.is_empty()
     }
 
-    /// The errors that were found, each with the row from which it was found first.
+    /// The errors that were found, each with the row from which it was found first, if there is one.
     pub fn errors(&self) -> &BTreeMap<Error, u32> {
         &self.errors
     }

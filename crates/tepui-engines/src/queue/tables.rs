@@ -52,6 +52,26 @@ pub enum Ends {
     Unknown(Cannot),
 }
 
+/// What may become of a spec.
+#[derive(Debug)]
+pub struct Heard {
+    /// What it chooses.
+    pub choices: Vec<u32>,
+    /// Where that leads.
+    pub then: Then,
+}
+
+/// Where a spec gets to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Then {
+    /// To a state.
+    Goes(u32),
+    /// To an error.
+    Fails(Error),
+    /// It cannot be said.
+    Unknown(Cannot),
+}
+
 /// A machine's state and what is asked of it again and again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rest {
@@ -76,7 +96,7 @@ pub struct Tables {
     rests: Vec<Rest>,
     letters: Interner<Letter>,
     ways: FxHashMap<(u32, u32, u32), Arc<[Way]>>,
-    specs: FxHashMap<(u32, u32, u32), Result<u32, Option<Error>>>,
+    specs: FxHashMap<(u32, u32, u32), Arc<[Heard]>>,
     takes: FxHashMap<(u32, u32), bool>,
 }
 
@@ -261,25 +281,40 @@ impl Tables {
         Way { choices: choices.made(), fair: choices.fair(), local, told, effect, named: None }
     }
 
-    /// A spec hears of a letter, or begins; an error, or none if it cannot be said.
-    pub fn hears(&mut self, spec: usize, local: u32, letter: Option<u32>) -> Result<u32, Option<Error>> {
+    /// What becomes of a spec that hears of a letter, or begins: all that may, each once.
+    pub fn hears(&mut self, spec: usize, local: u32, letter: Option<u32>) -> Arc<[Heard]> {
         let key = (spec as u32, local, letter.unwrap_or(NO_LETTER));
         if let Some(known) = self.specs.get(&key) {
-            return *known;
+            return Arc::clone(known);
         }
         let (kind, own) = self.locals[local].clone();
         let taken = letter.map(|letter| self.letters[letter].clone());
         let program = Arc::clone(&self.program);
-        let outcome = program.step_of_spec(spec, &own, taken.as_ref());
-        let scenario = program.specs[spec].scenario;
-        let result = match outcome.effect {
-            Effect::Rests => Ok(self.local(kind, outcome.local)),
-            Effect::Fails(..) if scenario => Ok(local),
-            Effect::Fails(error, _) => Err(Some(error)),
-            _ => Err(None),
-        };
-        self.specs.insert(key, result);
-        result
+        let (mut choices, mut found, mut seen) = (Choices::default(), Vec::new(), FxHashSet::default());
+        for tried in 1.. {
+            let outcome = program.step_of_spec(spec, &own, taken.as_ref(), &mut choices);
+            let then = match outcome.effect {
+                Effect::Rests => Then::Goes(self.local(kind, outcome.local)),
+                // A scenario that does not fit stays where it is.
+                Effect::Fails(..) if program.specs[spec].scenario => Then::Goes(local),
+                Effect::Fails(error, _) => Then::Fails(error),
+                Effect::Foreign(function) => Then::Unknown(Cannot::Foreign(function)),
+                Effect::Endless => Then::Unknown(Cannot::Endless),
+                _ => Then::Unknown(Cannot::Forgotten),
+            };
+            if seen.insert(then) {
+                found.push(Heard { choices: choices.made(), then });
+            }
+            if tried == MOST_WAYS {
+                found = vec![Heard { choices: Vec::new(), then: Then::Unknown(Cannot::Endless) }];
+            }
+            if tried == MOST_WAYS || !choices.advance() {
+                break;
+            }
+        }
+        let found: Arc<[Heard]> = found.into();
+        self.specs.insert(key, Arc::clone(&found));
+        found
     }
 
     /// Whether a spec is hot or cold.

@@ -48,6 +48,14 @@ const SHORTENING: usize = 200_000;
 /// The most handlers that are listed.
 const LISTED: usize = 8;
 
+/// A way to an error.
+#[derive(Clone)]
+struct Found {
+    /// What specs choose before the first step.
+    start: Vec<u32>,
+    steps: Vec<Step>,
+}
+
 /// The engine.
 pub struct Walk {
     program: Arc<Program>,
@@ -55,7 +63,7 @@ pub struct Walk {
     options: Options,
     walked: u32,
     steps: u64,
-    found: BTreeMap<Error, Vec<Step>>,
+    found: BTreeMap<Error, Found>,
     /// For each kind the states that machines were in, and the events that they took there.
     reached: BTreeSet<(u32, u32)>,
     handled: BTreeSet<(u32, u32, u32)>,
@@ -72,8 +80,13 @@ impl Walk {
     fn walk(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let mut lot = Lot::new(self.options.seed, self.walked);
         let program = Arc::clone(&self.program);
-        let Ok(mut state) = program.initial() else { return Ok(()) };
-        let mut steps = Vec::new();
+        let mut choices = Choices::random(Lot::new(self.options.seed, self.walked).next());
+        let start = program.initial(&mut choices);
+        let mut found = Found { start: choices.made(), steps: Vec::new() };
+        let mut state = match start {
+            Ok(state) => state,
+            Err(happens) => return self.ends(happens, found),
+        };
         for _ in 0..self.options.steps {
             budget.spend(1)?;
             let able: Vec<_> = (0..state.machines.len())
@@ -81,7 +94,7 @@ impl Walk {
                 .collect();
             let Some(&machine) = able.get(lot.below(able.len())) else {
                 for violation in program.end(&state) {
-                    self.note(violation.error, steps.clone());
+                    self.note(violation.error, found.clone());
                 }
                 return Ok(());
             };
@@ -89,16 +102,21 @@ impl Walk {
             let mut choices = Choices::random(lot.next());
             let Some(step) = program.step_of(&state, machine, usize::MAX, &mut choices) else { return Ok(()) };
             self.steps += 1;
-            steps.push(Step { machine, choices: step.choices });
+            found.steps.push(Step { machine, choices: step.choices });
             match step.result {
                 Happens::State(next) => state = next,
-                Happens::Error(violation) => {
-                    self.note(violation.error, steps);
-                    return Ok(());
-                }
-                Happens::Pruned | Happens::Refused => return Ok(()),
-                Happens::Unknown(why) => return Err(Stop::GaveUp(super::cannot_text(&program, why))),
+                other => return self.ends(other, found),
             }
+        }
+        Ok(())
+    }
+
+    /// An execution does not go on.
+    fn ends(&mut self, happens: Happens, found: Found) -> Result<(), Stop> {
+        match happens {
+            Happens::Error(violation) => self.note(violation.error, found),
+            Happens::Unknown(why) => return Err(Stop::GaveUp(super::cannot_text(&self.program, why))),
+            Happens::State(_) | Happens::Pruned | Happens::Refused => {}
         }
         Ok(())
     }
@@ -112,35 +130,35 @@ impl Walk {
         }
     }
 
-    fn note(&mut self, error: Error, steps: Vec<Step>) {
+    fn note(&mut self, error: Error, found: Found) {
         if self.errors.contains(&error) {
-            self.found.entry(error).or_insert(steps);
+            self.found.entry(error).or_insert(found);
         }
     }
 
     /// Leaves steps out, many at first and then single ones, as long as the rest still leads to the error.
-    fn shortened(&self, error: Error, mut steps: Vec<Step>) -> Vec<Step> {
+    fn shortened(&self, error: Error, Found { start, mut steps }: Found) -> Found {
         let (mut chunk, mut left) = (steps.len().div_ceil(2), SHORTENING);
         while chunk > 0 {
             let mut end = steps.len();
             while end > 0 && left >= steps.len() {
-                let start = end.saturating_sub(chunk);
-                let fewer: Vec<_> = steps[..start].iter().chain(&steps[end..]).cloned().collect();
+                let from = end.saturating_sub(chunk);
+                let fewer: Vec<_> = steps[..from].iter().chain(&steps[end..]).cloned().collect();
                 left -= fewer.len();
-                if let Some(length) = self.leads_to(error, &fewer) {
+                if let Some(length) = self.leads_to(error, &start, &fewer) {
                     steps = fewer;
                     steps.truncate(length);
                 }
-                end = start.min(steps.len());
+                end = from.min(steps.len());
             }
             chunk /= 2;
         }
-        steps
+        Found { start, steps }
     }
 
     /// How many of the steps lead to an error.
-    fn leads_to(&self, error: Error, steps: &[Step]) -> Option<usize> {
-        let mut state = self.program.initial().ok()?;
+    fn leads_to(&self, error: Error, start: &[u32], steps: &[Step]) -> Option<usize> {
+        let mut state = self.program.initial(&mut Choices::of(start)).ok()?;
         for (number, step) in steps.iter().enumerate() {
             if step.machine >= state.machines.len() {
                 return None;
@@ -257,9 +275,10 @@ impl Engine for Walk {
     fn trace(&mut self, property: usize, _: &mut Budget) -> Result<(tepui_cert::Trace, Option<Bound>), Stop> {
         let error = self.errors.get(property).copied();
         let found = error.and_then(|error| Some((error, self.found.get(&error)?.clone())));
-        let (error, steps) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
-        let steps = self.shortened(error, steps);
-        let trace = Trace { program: self.program.digest(), property: error.name().to_owned(), steps, circle: None };
+        let (error, found) = found.ok_or_else(|| Stop::defect("a trace is asked for where none was found"))?;
+        let Found { start, steps } = self.shortened(error, found);
+        let (program, property) = (self.program.digest(), error.name().to_owned());
+        let trace = Trace { program, property, start, steps, circle: None };
         Ok((trace.into(), None))
     }
 

@@ -6,6 +6,7 @@ use fastrand::Rng;
 use tepui_lang::diagnostic::{Diagnostic, LIMIT, Severity};
 use tepui_lang::p::{Dialect, Options, Parsed, read};
 use tepui_lang::source::Source;
+use tepui_model::queue::run::Choices;
 use tepui_model::queue::state::Happens;
 
 const EVERYTHING: &str = include_str!("everything.p");
@@ -214,7 +215,7 @@ fn judge(text: &str) -> bool {
 
 /// Takes a few steps, the first that there are.
 fn execute(program: &tepui_model::queue::Program) {
-    let Ok(mut state) = program.initial() else { return };
+    let Ok(mut state) = program.initial(&mut Choices::default()) else { return };
     for round in 0..30 {
         let count = state.machines.len();
         let steps = (0..count).flat_map(|machine| program.steps(&state, (machine + round) % count, 3)).take(40);

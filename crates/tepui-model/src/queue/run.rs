@@ -137,7 +137,8 @@ impl Choices {
         (self.seed % u64::from(count.max(1))) as u32
     }
 
-    fn choose(&mut self, count: u32, fair: Option<Site>) -> Option<u32> {
+    /// The next choice: one of so many; nothing, if the one that is given is none of them.
+    pub fn choose(&mut self, count: u32, fair: Option<Site>) -> Option<u32> {
         if self.next == self.made.len() {
             let number = self.fresh(count);
             self.made.push((number, count, fair));
@@ -315,12 +316,9 @@ impl Program {
         Outcome { local, told, says, effect, at }
     }
 
-    /// What a spec does in a state with what it is told, or at its beginning. It has no choice: where it would depend on a
-    /// forgotten value or on what a foreign function returns, nobody can say what it does.
-    pub fn step_of_spec(&self, spec: usize, local: &Local, told: Option<&Letter>) -> Outcome {
-        let mut choices = Choices::default();
-        let outcome = self.step(self.specs[spec].kind, u32::MAX, local, told, &mut choices);
-        if choices.made().is_empty() { outcome } else { Outcome { effect: Effect::Forgotten, ..outcome } }
+    /// What a spec does in a state with what it is told, or at its beginning.
+    pub fn step_of_spec(&self, spec: usize, local: &Local, told: Option<&Letter>, choices: &mut Choices) -> Outcome {
+        self.step(self.specs[spec].kind, u32::MAX, local, told, choices)
     }
 
     /// Follows jumps, ends of functions, and states that are left and entered without a function: nothing happens there.

@@ -30,7 +30,7 @@ pub struct State {
 pub struct Step {
     /// The machine.
     pub machine: usize,
-    /// What was chosen.
+    /// What was chosen, by the machine and then by specs that heard of it.
     pub choices: Vec<u32>,
     /// Where fair choices stand, and what was chosen there.
     pub fair: Vec<(Site, u32)>,
@@ -64,7 +64,7 @@ pub enum Happens {
 }
 
 /// Why it cannot be said what happens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cannot {
     /// A value was forgotten that it depends on.
     Forgotten,
@@ -98,25 +98,55 @@ pub enum Takes {
     Letter(usize),
 }
 
+/// What specs hear of a step.
+struct Hearing<'s> {
+    told: &'s [Letter],
+    /// What is chosen, the machine's own choices first.
+    choices: &'s mut Choices,
+    /// Those that heard something, with what became of them.
+    heard: &'s mut Vec<(usize, Local)>,
+}
+
 /// The most ways in which one step may go, with what specs are told on them.
 pub const MOST_WAYS: usize = 1 << 17;
 
 impl Program {
+    /// All first states, each with what specs chose. Or a spec fails at once.
+    pub fn starts(&self) -> Vec<(Vec<u32>, Result<State, Happens>)> {
+        let (mut starts, mut choices) = (Vec::new(), Choices::default());
+        loop {
+            let start = self.initial(&mut choices);
+            starts.push((choices.made(), start));
+            if starts.len() >= MOST_WAYS {
+                return vec![(Vec::new(), Err(Happens::Unknown(Cannot::Endless)))];
+            }
+            if !choices.advance() {
+                return starts;
+            }
+        }
+    }
+
     /// The first state: specs have entered their start states, and the first machine exists. Or a spec fails at once.
-    pub fn initial(&self) -> Result<State, Happens> {
+    pub fn initial(&self, choices: &mut Choices) -> Result<State, Happens> {
         let mut specs = Vec::new();
         for (number, spec) in self.specs.iter().enumerate() {
             let fresh = Local::new(self, spec.kind, Value::Null);
-            specs.push(self.spec_runs(number, &fresh, None)?);
+            specs.push(self.spec_runs(number, &fresh, None, choices)?);
         }
         let local = Local::new(self, self.main, Value::Null);
         Ok(State { machines: vec![Machine { kind: self.main as u32, local, queue: Vec::new() }], specs })
     }
 
     /// A spec handles an event, or begins.
-    fn spec_runs(&self, number: usize, local: &Local, letter: Option<&Letter>) -> Result<Local, Happens> {
+    fn spec_runs(
+        &self,
+        number: usize,
+        local: &Local,
+        letter: Option<&Letter>,
+        choices: &mut Choices,
+    ) -> Result<Local, Happens> {
         let spec = &self.specs[number];
-        let outcome = self.step_of_spec(number, local, letter);
+        let outcome = self.step_of_spec(number, local, letter, choices);
         match outcome.effect {
             Effect::Rests => Ok(outcome.local),
             // A scenario that does not fit stays where it is.
@@ -189,8 +219,10 @@ impl Program {
             queue.remove(place);
             self.broken_claim(acting.kind as usize, &queue)
         });
-        let result =
-            broken.unwrap_or_else(|| self.happens(after, machine, &outcome.told, outcome.effect, longest, &mut heard));
+        let result = broken.unwrap_or_else(|| {
+            let hearing = Hearing { told: &outcome.told, choices, heard: &mut heard };
+            self.happens(after, machine, outcome.effect, longest, hearing)
+        });
         let (choices, fair, says, told) = (choices.made(), choices.fair(), outcome.says, outcome.told);
         Some(Step { machine, choices, fair, taken, says, told, heard, sent, result })
     }
@@ -200,11 +232,11 @@ impl Program {
         &self,
         mut after: State,
         machine: usize,
-        told: &[Letter],
         effect: Effect,
         longest: usize,
-        heard: &mut Vec<(usize, Local)>,
+        hearing: Hearing<'_>,
     ) -> Happens {
+        let Hearing { told, choices, heard } = hearing;
         let kind = after.machines[machine].kind as usize;
         // Whether the receiver may get what is sent is asked before specs hear of it.
         let sent = match &effect {
@@ -219,7 +251,7 @@ impl Program {
                 if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
                     continue;
                 }
-                match self.spec_runs(number, &after.specs[number], Some(letter)) {
+                match self.spec_runs(number, &after.specs[number], Some(letter), choices) {
                     Ok(local) => {
                         heard.push((number, local.clone()));
                         after.specs[number] = local;

@@ -1,19 +1,29 @@
-//! The steps to a row. They are not stored, but looked for again.
+//! The way to a row. They are not stored, but looked for again.
 
 use tepui_model::queue::evaluate::Error;
 
+use super::specs::{AT_START, Turns};
 use super::{Explorer, Next, Step};
 
+/// The way to a row.
+pub(in crate::queue) struct Path {
+    /// What specs choose before the first step.
+    pub start: Vec<u32>,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
 impl Explorer {
-    /// The steps to a row, and to an error from there. Machines may have changed places on the way.
-    pub(in crate::queue) fn way_to(&mut self, row: u32, error: Option<Error>) -> Vec<Step> {
-        if self.is_empty() {
-            return Vec::new();
+    /// The way to a row, and to an error from there. Machines may have changed places on the way.
+    pub(in crate::queue) fn way_to(&mut self, row: u32, error: Option<Error>) -> Path {
+        if row == AT_START {
+            let start = error.and_then(|error| self.failing.get(&error).cloned()).unwrap_or_default();
+            return Path { start, steps: Vec::new() };
         }
-        let before = |row: &u32| self.before.get(*row as usize).copied().filter(|_| *row > 0);
+        let before = |row: &u32| self.before.get(*row as usize).copied().filter(|before| before != row);
         let mut rows: Vec<_> = std::iter::successors(Some(row), before).collect();
         rows.reverse();
-        let mut real = self.rows.get(0);
+        let (start, mut real) = (self.starts[rows[0] as usize].clone(), self.rows.get(rows[0]));
         let mut steps = Vec::new();
         for (number, at) in rows.iter().enumerate() {
             let found = match rows.get(number + 1) {
@@ -35,7 +45,7 @@ impl Explorer {
                 steps.extend(self.doubtful_step(&real, *at));
             }
         }
-        steps
+        Path { start, steps }
     }
 
     /// A step that begins with taking something, after which a claim may not hold.
@@ -58,14 +68,20 @@ impl Explorer {
                 let mut ways: Vec<_> = ways.iter().collect();
                 ways.sort_by_key(|way| way.choices.len());
                 for way in ways {
-                    let next = self.next(row, machine, queue, way);
-                    if self.names.is_some() && matches!(next, Next::Row(_)) {
-                        self.reduce();
-                    }
-                    let led = self.next.clone();
-                    if wanted(self, &next) {
-                        let (machine, choices) = (machine as u32, way.choices.clone());
-                        return Some((Step { from: 0, machine, letter, choices }, led));
+                    let mut turns = Turns::default();
+                    loop {
+                        let next = self.next(row, machine, queue, way, &mut turns);
+                        let choices = self.choices_of(way);
+                        if self.names.is_some() && matches!(next, Next::Row(_)) {
+                            self.reduce();
+                        }
+                        let led = self.next.clone();
+                        if wanted(self, &next) {
+                            return Some((Step { from: 0, machine: machine as u32, letter, choices }, led));
+                        }
+                        if !turns.advance() {
+                            break;
+                        }
                     }
                 }
             }

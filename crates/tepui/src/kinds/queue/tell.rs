@@ -13,7 +13,7 @@ use super::super::Detail;
 /// Tells a trace: its steps are taken again. What cannot be taken is not told.
 pub(super) fn story(program: &Program, sources: &[Source], trace: &Trace, detail: Detail) -> Story {
     let mut teller = Teller { program, sources, detail, actors: Vec::new(), steps: Vec::new(), end: Vec::new() };
-    match program.initial() {
+    match program.initial(&mut Choices::of(&trace.start)) {
         Ok(state) => {
             teller.run(state, trace);
             teller.goes_round(trace);
@@ -210,19 +210,31 @@ impl Teller<'_> {
         let mut choices = Choices::of(&step.choices);
         let outcome = self.program.step(kind, number, &machine.local, step.taken.as_ref(), &mut choices);
         if let Happens::Error(Violation { spec: Some(spec), .. }) = &step.result {
-            return self.place_in_spec(before, *spec, &outcome.told);
+            return self.place_in_spec(&before.specs, *spec, (kind, &outcome.told), &mut choices);
         }
         outcome.at.filter(|_| !matches!(outcome.effect, Effect::Rests)).and_then(|at| self.place(at))
     }
 
-    fn place_in_spec(&self, before: &State, number: usize, told: &[Letter]) -> Option<Place> {
-        let spec = &self.program.specs[number];
-        let mut local = before.specs.get(number)?.clone();
-        for letter in told.iter().filter(|letter| spec.observes.contains(&letter.event)) {
-            let outcome = self.program.step_of_spec(number, &local, Some(letter));
-            match outcome.effect {
-                Effect::Rests => local = outcome.local,
-                _ => return outcome.at.and_then(|at| self.place(at)),
+    /// Where a spec fails, after others may have heard of the same step.
+    fn place_in_spec(
+        &self,
+        specs: &[Local],
+        fails: usize,
+        told: (usize, &[Letter]),
+        choices: &mut Choices,
+    ) -> Option<Place> {
+        let (mut specs, (kind, told)) = (specs.to_vec(), told);
+        for letter in told {
+            for (number, spec) in self.program.specs.iter().enumerate() {
+                if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
+                    continue;
+                }
+                let outcome = self.program.step_of_spec(number, &specs[number], Some(letter), choices);
+                match outcome.effect {
+                    Effect::Rests => specs[number] = outcome.local,
+                    _ if number == fails => return outcome.at.and_then(|at| self.place(at)),
+                    _ => {}
+                }
             }
         }
         None
