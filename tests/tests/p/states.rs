@@ -128,3 +128,18 @@ fn covers_are_precise_enough() {
         assert_eq!(outcome.status(), expected, "{file}: {outcome:?}");
     }
 }
+
+/// A row from which there are very many ways is left in the middle, and the search goes on from there.
+#[test]
+fn a_search_stops_in_the_middle_of_a_row() {
+    let text = "machine Main { var a: int; var b: int; start state S { entry { a = choose(200); b = choose(200); \
+                assert a + b < 398; } } }";
+    let parsed = read(&[Source::new("x.p", text.as_bytes())], Options::default()).unwrap();
+    let program = parsed.tests.into_iter().next().unwrap().program;
+    let mut explorer = Explorer::new(Arc::new(program), vec![Precision::EXACT], 1).up_to_symmetry();
+    let patience = 1_000;
+    assert!(!explorer.run(&mut |own| own.steps() >= patience));
+    assert!(explorer.steps() < 2 * patience, "{} steps", explorer.steps());
+    assert!(explorer.run(&mut |_| false));
+    assert_eq!(explorer.errors().len(), 1);
+}

@@ -43,8 +43,8 @@ struct Numbers {
     /// Renamings, and for each the numbers with renamed machines.
     renamings: Table<Vec<u32>>,
     renamed: Vec<[Vec<u32>; 3]>,
-    /// For a place and a state without references those states that are told apart there.
-    apart: FxHashMap<(u32, u32), Vec<u32>>,
+    /// For a place, a state without references and a first step those states that are told apart there.
+    apart: FxHashMap<(u32, u32, FirstStep), Vec<u32>>,
     /// For each place the states that are the same.
     same: Vec<Vec<u32>>,
 }
@@ -239,14 +239,29 @@ impl<'c> Orbits<'c> {
         }
         let nobody = numbers.renaming(&[u32::MAX; 256]);
         let shape = self.renamed(numbers, Part::Local(local), nobody);
-        let apart = numbers.apart.get(&(place, shape)).cloned().unwrap_or_default();
-        let item = |number: u32| numbers.locals.items[number as usize].clone();
-        let found = apart.into_iter().find(|&other| self.acts_like(place, &item(local), &item(other)));
-        if found.is_none() {
-            numbers.apart.entry((place, shape)).or_default().push(local);
+        let Numbers { locals, apart, same, .. } = numbers;
+        let item = |number: u32| &locals.items[number as usize];
+        let mut found = local;
+        if let Some(first) = self.first_step(place, item(local)) {
+            let apart = apart.entry((place, shape, first)).or_default();
+            match apart.iter().copied().find(|&other| self.acts_like(place, item(local), item(other))) {
+                Some(other) => found = other,
+                None => apart.push(local),
+            }
         }
-        *slot(&mut numbers.same[place as usize], local) = found.unwrap_or(local);
-        found.unwrap_or(local)
+        *slot(&mut same[place as usize], local) = found;
+        found
+    }
+
+    /// What a machine does first in a state, if it never takes anything.
+    fn first_step(&self, place: u32, item: &(u32, Local)) -> Option<FirstStep> {
+        let (mut states, mut first, mut known) = (vec![item.clone()], None, 0);
+        while known < states.len() {
+            let ways = self.ways(place, &states[known].clone(), &mut states)?;
+            first = first.or_else(|| Some(ways.into_iter().map(|(what, _)| what).collect()));
+            known += 1;
+        }
+        first
     }
 
     /// Whether a machine does the same in two states, and never takes anything.
@@ -308,6 +323,9 @@ impl<'c> Orbits<'c> {
         }
     }
 }
+
+/// What a machine may do first.
+type FirstStep = BTreeSet<(Vec<Letter>, What)>;
 
 /// What specs are told, what happens then, and the number of the state that comes next.
 type Does = ((Vec<Letter>, What), Option<usize>);

@@ -429,6 +429,9 @@ impl Cover {
                      like --queue-invariant '{kind}: #{event} <= 1'"
                 )
             }
+            None if !self.program.forgets.is_empty() => {
+                format!("{about}, and it is not known whether they do: that may depend on what is forgotten")
+            }
             None => format!("{about}: can the queue of {kind} be without anything to take there?"),
         }
     }

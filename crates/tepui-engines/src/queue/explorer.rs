@@ -112,6 +112,9 @@ pub(super) struct Led<'w> {
 /// Told of each step.
 type Each<'s> = &'s mut dyn FnMut(&dyn Fn() -> Step, &Led<'_>);
 
+/// How many steps are taken from a row before it is asked again whether to stop.
+const AT_ONCE: u64 = 256;
+
 /// From time to time asked whether to stop.
 pub type Stop<'s> = &'s mut dyn FnMut(&Explorer) -> bool;
 
@@ -202,7 +205,9 @@ impl Explorer {
                 return false;
             }
             let row = self.rows.get(self.done as u32);
-            self.expand(self.done as u32, &row);
+            if !self.expand(self.done as u32, &row, stop) {
+                return false;
+            }
             self.done += 1;
         }
         self.unknown.is_none()
@@ -213,12 +218,11 @@ impl Explorer {
         self.longest = longest;
         let refused = std::mem::take(&mut self.refused);
         for (at, (number, machine)) in refused.iter().enumerate() {
-            if stop(self) {
+            let row = self.rows.get(*number);
+            if stop(self) || self.moves(*number, &row, *machine as usize, stop).is_none() {
                 self.refused.extend_from_slice(&refused[at..]);
                 return false;
             }
-            let row = self.rows.get(*number);
-            self.moves(*number, &row, *machine as usize);
         }
         self.run(stop)
     }
@@ -227,33 +231,39 @@ impl Explorer {
         (row.len() - self.tables.program().specs.len()) / 2
     }
 
-    fn expand(&mut self, number: u32, row: &[u32]) {
+    /// All steps from a row; says whether these are all.
+    fn expand(&mut self, number: u32, row: &[u32], stop: Stop<'_>) -> bool {
         if self.has_partial_order()
             && let Some(machine) = self.goes_first(row)
         {
-            self.moves(number, row, machine);
-            return;
+            return self.moves(number, row, machine, stop).is_some();
         }
         let mut moved = false;
         for machine in 0..self.machines(row) {
-            moved |= self.moves(number, row, machine);
+            match self.moves(number, row, machine, stop) {
+                Some(moves) => moved |= moves,
+                None => return false,
+            }
         }
         if !moved {
             self.end(number, row);
         }
+        true
     }
 
-    /// All steps of a machine; says whether it can move.
-    fn moves(&mut self, number: u32, row: &[u32], machine: usize) -> bool {
+    /// All steps of a machine; says whether it can move, unless the search is stopped meanwhile.
+    fn moves(&mut self, number: u32, row: &[u32], machine: usize, stop: Stop<'_>) -> Option<bool> {
         let mut found = Vec::new();
         let moved = self.takes(row, machine, &mut found);
         if moved && self.is_in_doubt(row, machine) {
             self.errors.entry(Error::Invariant).or_insert(number);
         }
         for (letter, queue) in found {
-            self.ways(number, row, machine, letter, queue);
+            if !self.ways(number, row, (machine, letter, queue), stop) {
+                return None;
+            }
         }
-        moved
+        Some(moved)
     }
 
     /// Whether a claim may not hold of what is left of a machine's queue.
@@ -308,12 +318,18 @@ impl Explorer {
         taken
     }
 
-    fn ways(&mut self, number: u32, row: &[u32], machine: usize, letter: Option<u32>, queue: u32) {
+    /// All steps of a machine that takes a letter; says whether these are all.
+    fn ways(&mut self, number: u32, row: &[u32], taking: (usize, Option<u32>, u32), stop: Stop<'_>) -> bool {
+        let (machine, letter, queue) = taking;
         let ways = self.tables.ways(machine as u32, row[2 * machine], letter);
+        let first = self.steps;
         for way in ways.iter() {
             let mut turns = Turns::default();
             loop {
                 self.steps += 1;
+                if (self.steps - first).is_multiple_of(AT_ONCE) && stop(self) {
+                    return false;
+                }
                 match self.next(row, machine, queue, way, &mut turns) {
                     Next::Row(doubts) => {
                         doubts.into_iter().for_each(|error| _ = self.errors.entry(error).or_insert(number));
@@ -338,6 +354,7 @@ impl Explorer {
                 }
             }
         }
+        true
     }
 
     /// Puts the row together that a way leads to, with names for integers where these get their first values.

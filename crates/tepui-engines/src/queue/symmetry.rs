@@ -8,6 +8,7 @@
 //! takes an event, it may still be that the order makes no difference to what it does. Such states of machines are told
 //! apart by what they do only: they are *merged*.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -57,8 +58,8 @@ pub(super) struct Symmetry {
     queue_shapes: Shapes<QueueShape>,
     /// What a machine in a place is merged with, if it never takes anything.
     merged: Vec<Vec<u32>>,
-    /// For each place and shape those that are told apart.
-    apart: FxHashMap<(u32, u32), Vec<u32>>,
+    /// For each place, shape and first step those that are told apart.
+    apart: FxHashMap<(u32, u32, FirstStep), Vec<u32>>,
     work: Work,
     /// Whether a row was replaced by another one.
     pub(super) acted: bool,
@@ -268,13 +269,15 @@ impl Symmetry {
         if known != OPEN {
             return known;
         }
-        let shape = self.local_shape(tables, local);
-        let apart = self.apart.entry((place, shape)).or_default().clone();
-        let same = apart.iter().copied().find(|&other| other == local || acts_like(tables, place, local, other));
-        if same.is_none() {
-            self.apart.entry((place, shape)).or_default().push(local);
+        let mut same = local;
+        if let Some(first) = first_step(tables, place, local) {
+            let shape = self.local_shape(tables, local);
+            let apart = self.apart.entry((place, shape, first)).or_default();
+            match apart.iter().copied().find(|&other| acts_like(tables, place, local, other)) {
+                Some(other) => same = other,
+                None => apart.push(local),
+            }
         }
-        let same = same.unwrap_or(local);
         *slot(&mut self.merged[place as usize], local) = same;
         same
     }
@@ -313,6 +316,22 @@ enum What {
     Sends(u32, Letter),
     Fails(Error),
     Stops,
+}
+
+/// What a machine may do first.
+type FirstStep = BTreeSet<(Vec<Letter>, What)>;
+
+/// What a machine does first in a state, if it never takes anything.
+fn first_step(tables: &Tables, place: u32, local: u32) -> Option<FirstStep> {
+    let (kind, own) = tables.local_of(local);
+    let (mut states, mut first, mut known) = (vec![own.clone()], None, 0);
+    while known < states.len() {
+        let own = states[known].clone();
+        let ways = does(tables.program(), *kind as usize, place, &own, &mut states)?;
+        first = first.or_else(|| Some(ways.into_iter().map(|(what, _)| what).collect()));
+        known += 1;
+    }
+    first
 }
 
 /// Whether a machine that never takes anything does the same in two states, whatever is chosen.
