@@ -1,10 +1,11 @@
 //! A slow and obviously correct exploration of programs with queues.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
+use tepui_model::queue::run::Handled;
 use tepui_model::queue::state::{Cannot, Happens, Violation};
+use tepui_model::queue::{Handler, NULL, Program};
 
 /// What an exploration found.
 #[derive(Debug)]
@@ -21,12 +22,21 @@ pub struct Explored {
     pub unknown: Option<Cannot>,
     /// The longest queue that was seen.
     pub longest: usize,
+    /// The handlers that were used. That an event is ignored is none.
+    pub handled: BTreeSet<Handled>,
 }
 
 /// Explores all states with queues up to a length, breadth first, up to a number of states or until an error.
 pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
-    let mut found =
-        Explored { errors: BTreeMap::new(), states: 0, complete: false, refused: false, unknown: None, longest: 0 };
+    let mut found = Explored {
+        errors: BTreeMap::new(),
+        states: 0,
+        complete: false,
+        refused: false,
+        unknown: None,
+        longest: 0,
+        handled: program.handled_at_first().into_iter().collect(),
+    };
     let (mut seen, mut open) = (BTreeMap::new(), VecDeque::new());
     for (_, start) in program.starts() {
         match start {
@@ -45,6 +55,7 @@ pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
         }
         for machine in 0..state.machines.len() {
             for step in program.steps(&state, machine, longest) {
+                found.handled.extend(&step.handled);
                 let Happens::State(next) = step.result else {
                     found.note(step.result, depth + 1);
                     continue;
@@ -59,6 +70,11 @@ pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
             break;
         }
     }
+    let ignores = |(kind, state, event): &Handled| {
+        let state = &program.kinds[*kind as usize].states[*state as usize];
+        state.handler(*event) == Some(Handler::Ignore)
+    };
+    found.handled.retain(|handled| !ignores(handled));
     let queues = seen.keys().flat_map(|state| &state.machines).map(|machine| machine.queue.len());
     found.longest = queues.max().unwrap_or(0);
     found.states = seen.len();
@@ -67,6 +83,16 @@ pub fn explore(program: &Program, longest: usize, most: usize) -> Explored {
 }
 
 impl Explored {
+    /// The handlers that were used: the names of a kind, a state and an event.
+    pub fn handled(&self, program: &Program) -> BTreeSet<[String; 3]> {
+        let event = |event: u32| if event == NULL { "null".to_owned() } else { program.event_name(event) };
+        let named = |&(kind, state, of): &Handled| {
+            let kind = &program.told.kinds[kind as usize];
+            [kind.name.clone(), kind.states[state as usize].clone(), event(of)]
+        };
+        self.handled.iter().map(named).collect()
+    }
+
     fn note(&mut self, happens: Happens, depth: usize) {
         match happens {
             Happens::Error(violation) => _ = self.errors.entry(violation.error).or_insert((depth, violation)),

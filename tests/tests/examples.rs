@@ -96,7 +96,8 @@ fn finds_all(example: &Example, engine: &EngineInfo) -> bool {
 }
 
 fn options(example: &Example, engine: &'static EngineInfo) -> Options {
-    let bound_limit = (!finds_all(example, engine)).then(|| vec![BOUND_LIMIT]);
+    let bounded = *engine.facts != WALK && !finds_all(example, engine);
+    let bound_limit = bounded.then(|| vec![BOUND_LIMIT]);
     let walking = Walking { schedules: 300, steps: 100, ..Walking::default() };
     Options { engine: engine.facts, bound_limit, walking, ..Options::default() }
 }

@@ -77,7 +77,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit> {
         (Some(bound), ..) => vec![bound],
         (None, Some(first), Some(delays)) => vec![first, delays],
         // Random executions have a number of their own.
-        _ if *args.run.chosen() == WALK => Vec::new(),
+        _ if *args.run.chosen() == WALK => vec![args.run.schedules.unwrap_or(Walking::default().schedules)],
         _ => bail!(
             "give --bound K, or --rounds R and --delays D, or --tasks B and --delays D: exploration needs a bound"
         ),

@@ -216,7 +216,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         let stored = outcome.stored[usize::from(last.states != 1)];
         let views = match last.approximations.is_empty() {
             _ if !outcome.has_views() => String::new(),
-            true => format!(", {}", count(last.views, "view")),
+            true => format!(", {}", count(last.views, view_word(outcome.view))),
             false => format!(", {} of them", count(last.steps, "combination")),
         };
         let numbers = format!("{} {stored}{views}", grouped(last.states));
@@ -288,6 +288,11 @@ fn views_text(number: u64, view: &str) -> String {
     }
 }
 
+/// What a view is, without what it is a view of.
+fn view_word(view: &str) -> &str {
+    view.split_once(' ').map_or(view, |(view, _)| view)
+}
+
 fn refuted_text(refuted: &Refuted, story: Option<&Story>) -> String {
     if story.is_some_and(|story| story.steps.is_empty()) {
         return "the initial state violates the property".to_owned();
@@ -311,7 +316,10 @@ fn bound_reached(report: &Report<'_>) -> Option<String> {
     let newest = iterations.iter().rev().find(|iteration| iteration.complete && iteration.new_views > 0)?;
     let plateau = match complete.bound == newest.bound {
         true => String::new(),
-        false => format!("; no new view beyond {}, which proves nothing", newest.bound),
+        false => {
+            let view = view_word(report.outcome.view);
+            format!("; no new {view} beyond {}, which proves nothing", newest.bound)
+        }
     };
     let explored = report.outcome.raised.explored.replace("{}", &complete.bound.to_string());
     Some(explored + &plateau)

@@ -1,6 +1,6 @@
 //! All states of a program with queues up to a length, breadth first.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use super::setup::Setup;
@@ -36,6 +36,8 @@ pub struct Found {
     pub unknown: bool,
     /// Whether all states were seen that have such queues.
     pub finished: bool,
+    /// The handlers that were used: the names of a kind, a state and an event.
+    pub handled: BTreeSet<[String; 3]>,
 }
 
 /// Explores a program.
@@ -45,6 +47,7 @@ pub struct Found {
 pub fn explore(program: &Program, limits: Limits<'_>) -> Result<Found, String> {
     let setup = Setup::new(program, limits.test, limits.split)?;
     let mut found = Found::default();
+    program.handled.take();
     let (mut seen, mut open) = (HashMap::new(), VecDeque::new());
     for outcome in setup.first() {
         let first = found.note(outcome, 0).filter(|first| !seen.contains_key(first));
@@ -69,6 +72,9 @@ pub fn explore(program: &Program, limits: Limits<'_>) -> Result<Found, String> {
             break;
         }
     }
+    let word = |name: u32| program.words[name as usize].clone();
+    let named = |(kind, state, event): (usize, u32, u32)| [word(program.kinds[kind].name), word(state), word(event)];
+    found.handled = program.handled.take().into_iter().map(named).collect();
     found.states = seen.len();
     found.finished = open.is_empty() && !found.unknown;
     Ok(found)

@@ -54,7 +54,11 @@ impl Runner<'_> {
             self.machine.halt();
             return Ok(());
         }
-        match action(kind, self.machine, event).cloned() {
+        let action = action(kind, self.machine, event);
+        if let Some((state, Action::Do(_) | Action::Goto(..) | Action::Push(_))) = action {
+            self.program.handled.borrow_mut().insert((self.machine.kind, state, event));
+        }
+        match action.map(|(_, action)| action).cloned() {
             Some(Action::Ignore) => {}
             Some(Action::Do(handler)) => self.start(kind, Some(handler), payload),
             Some(Action::Push(state)) => self.machine.agenda.push(Agenda::Push(state, payload)),
@@ -74,13 +78,14 @@ impl Runner<'_> {
 }
 
 /// What the state on top does with an event: what it says itself, or what is done in the nearest state below that says
-/// something. Transitions of states below are not inherited.
-fn action<'a>(kind: &'a Kind, machine: &Machine, event: Name) -> Option<&'a Action> {
-    let mut says = machine.states.iter().rev().map(|state| kind.states[state].actions.get(&event));
+/// something, with that state. Transitions of states below are not inherited.
+fn action<'a>(kind: &'a Kind, machine: &Machine, event: Name) -> Option<(Name, &'a Action)> {
+    let says = |state: &Name| kind.states[state].actions.get(&event).map(|action| (*state, action));
+    let mut says = machine.states.iter().rev().map(says);
     if let Some(own) = says.next()? {
         return Some(own);
     }
-    says.flatten().next().filter(|action| matches!(action, Action::Do(_) | Action::Ignore))
+    says.flatten().next().filter(|(_, action)| matches!(action, Action::Do(_) | Action::Ignore))
 }
 
 /// The events that are skipped when one is taken.
@@ -106,7 +111,9 @@ pub(super) fn take(program: &Program, machine: &mut Machine) -> bool {
     let at = machine.queue.iter().position(|(event, _)| !skipped.contains(event));
     let letter = match at.and_then(|at| machine.queue.remove(at)) {
         Some(letter) => letter,
-        None if matches!(action(kind, machine, NULL), None | Some(Action::Defer | Action::Ignore)) => return false,
+        None if matches!(action(kind, machine, NULL), None | Some((_, Action::Defer | Action::Ignore))) => {
+            return false;
+        }
         None => (NULL, Value::Null),
     };
     machine.agenda.push(Agenda::Handle(letter.0, letter.1));

@@ -1,6 +1,7 @@
 //! A program as its text says it: declarations by name, statements and expressions in tables, so that a place in the
 //! text is a number. Nothing is compiled: machines stand at places in this tree.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -254,6 +255,8 @@ pub struct Program {
     pub(super) tests: BTreeMap<Name, Test>,
     /// Whether something depends on the order of sets and maps.
     pub(super) ordered: bool,
+    /// The handlers that were used: a kind, a state and an event.
+    pub(super) handled: RefCell<BTreeSet<(usize, Name, Name)>>,
 }
 
 impl Program {

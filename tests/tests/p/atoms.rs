@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui_cert::queue::Certificate;
-use tepui_check::queue::{check, replay};
+use tepui_check::queue::{Proved, check, replay};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::Precision;
 use tepui_lang::p::{Options, read};
@@ -78,10 +78,10 @@ fn ends(program: &Program) -> Vec<Precision> {
     vec![Precision::ENDS; program.kinds.len()]
 }
 
-fn judge(program: &Program, certificate: &Certificate) -> Result<(), String> {
+fn judge(program: &Program, certificate: &Certificate) -> Result<Proved, String> {
     let read = Certificate::from_text(&certificate.to_text()).unwrap();
     assert_eq!(read, *certificate);
-    check(program, &certificate.properties, &read, &|| false).map(|_| ()).map_err(|rejected| rejected.to_string())
+    check(program, &certificate.properties, &read, &|| false).map_err(|rejected| rejected.to_string())
 }
 
 #[test]
@@ -282,7 +282,9 @@ fn what_is_proved_with_atoms_holds() {
             assert_eq!(missed, None, "seed {seed}: missed\n{text}");
             let claimed: Vec<_> = CLAIMED.into_iter().filter(|error| !explorer.errors().contains_key(error)).collect();
             let certificate = explorer.certificate(&claimed);
-            judge(&program, &certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+            let proved = judge(&program, &certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+            let missed = slow.handled.difference(&proved.handled).next();
+            assert_eq!(missed, None, "seed {seed}: a handler that is used\n{text}");
             *counts.entry("proved").or_default() += usize::from(claimed.contains(&Error::Assert));
             if explorer.errors().contains_key(&Error::Assert) {
                 *counts.entry("broken").or_default() += 1;
@@ -324,7 +326,10 @@ fn letters_that_come_early_hide_nothing() {
         let missed = slow.errors.keys().find(|error| !some.errors().contains_key(error));
         assert_eq!(missed, None, "seed {seed}: missed with {precision:?}\n{text}");
         let claimed: Vec<_> = CLAIMED.into_iter().filter(|error| !some.errors().contains_key(error)).collect();
-        judge(&program, &some.certificate(&claimed)).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+        let proved =
+            judge(&program, &some.certificate(&claimed)).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+        let missed = slow.handled.difference(&proved.handled).next();
+        assert_eq!(missed, None, "seed {seed}: a handler that is used\n{text}");
         *counts.entry("closed").or_default() += 1;
         *counts.entry("broken").or_default() += usize::from(!slow.errors.is_empty());
         *counts.entry("fewer").or_default() += usize::from(some.len() < all.len());

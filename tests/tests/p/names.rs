@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui_cert::queue::Certificate;
-use tepui_check::queue::{check, replay};
+use tepui_check::queue::{Proved, check, replay};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::Precision;
 use tepui_lang::p::{Options, read};
@@ -54,10 +54,10 @@ fn with_names(program: &Program, most: u64) -> Option<Explorer> {
     explorer.run(&mut |own| own.steps() > most).then_some(explorer)
 }
 
-fn judge(program: &Program, certificate: &Certificate) -> Result<(), String> {
+fn judge(program: &Program, certificate: &Certificate) -> Result<Proved, String> {
     let read = Certificate::from_text(&certificate.to_text()).unwrap();
     assert_eq!(read, *certificate);
-    check(program, &certificate.properties, &read, &|| false).map(|_| ()).map_err(|rejected| rejected.to_string())
+    check(program, &certificate.properties, &read, &|| false).map_err(|rejected| rejected.to_string())
 }
 
 #[test]
@@ -231,7 +231,9 @@ fn what_is_proved_with_names_holds() {
         assert_eq!(missed, None, "seed {seed}: missed\n{text}");
         let claimed: Vec<_> = CLAIMED.into_iter().filter(|error| !named.errors().contains_key(error)).collect();
         let certificate = named.certificate(&claimed);
-        judge(&program, &certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+        let proved = judge(&program, &certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+        let missed = slow.handled.difference(&proved.handled).next();
+        assert_eq!(missed, None, "seed {seed}: a handler that is used\n{text}");
         *counts.entry("proved").or_default() += usize::from(claimed.contains(&Error::Assert));
         if named.errors().contains_key(&Error::Assert) {
             *counts.entry("broken").or_default() += 1;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui::{
-    AUTO, Budget, COVER, Options as Settings, PartialOrder, Problem, QUEUES, Reason, Status, Verdict, WALK, Walking,
-    verify,
+    AUTO, Budget, COVER, Certificate, Options as Settings, Outcome, PartialOrder, Problem, QUEUES, Reason, Status,
+    Verdict, WALK, Walking, verify,
 };
 use tepui_check::queue::{check, replay};
 use tepui_engines::queue::explorer::Explorer;
@@ -159,6 +159,18 @@ fn proved(
     Ok(())
 }
 
+/// Why it is wrong which handlers a proof says are never used.
+fn missed_handlers(program: &Program, slow: &Explored, outcome: &Outcome) -> Option<String> {
+    let Some(Certificate::Queue(certificate)) = outcome.evidence().map(|evidence| &evidence.certificate) else {
+        return None;
+    };
+    let safe = outcome.properties.iter().filter(|property| property.verdict.status() == Status::Safe);
+    let names: Vec<_> = safe.map(|property| property.name.clone()).collect();
+    let proved = check(program, &names, certificate, &|| false).unwrap();
+    let missed = slow.handled.difference(&proved.handled).next()?;
+    Some(format!("the handler {missed:?} is used"))
+}
+
 /// What engines say is right, and comes with evidence.
 fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static str, usize>) -> Result<(), String> {
     let problem = Problem::from(program.clone());
@@ -169,10 +181,11 @@ fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static s
     let walking = Walking { schedules: 50, steps: 60, ..Walking::default() };
     let usual = [&AUTO, &COVER, &QUEUES, &WALK].map(|engine| (engine, PartialOrder::Auto));
     for (engine, partial_order) in usual.into_iter().chain([(&COVER, PartialOrder::Always)]) {
-        let bound_limit = Some(vec![4]);
+        let bound_limit = (*engine != WALK).then(|| vec![4]);
         let options = Settings { engine, self_check: true, walking, partial_order, bound_limit, ..Settings::default() };
         let live = if slow.complete { hot_for_ever(program, FEW) } else { None };
         let answer = verify(&problem, &options, &Budget::unlimited().with_work(50_000)).unwrap();
+        missed_handlers(program, slow, &answer.outcome).map_or(Ok(()), |why| Err(format!("{}: {why}", engine.name)))?;
         for property in &answer.outcome.properties {
             let status = property.verdict.status();
             let mut happens = slow.errors.keys().any(|error| error.name() == property.name);

@@ -21,6 +21,7 @@ mod symmetry;
 
 pub use replay::{Replayed, replay};
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -30,7 +31,7 @@ use tepui_model::queue::atoms::Atom;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::formula::Formula;
 use tepui_model::queue::habits::Habits;
-use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
+use tepui_model::queue::run::{Choices, Effect, Handled, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, MOST_WAYS, State};
 use tepui_model::queue::{NULL, Program, Temperature, Value};
 
@@ -50,6 +51,8 @@ pub struct Proved {
     pub properties: Vec<String>,
     /// How many rows it takes.
     pub rows: usize,
+    /// The handlers that may be used: no execution uses another one.
+    pub handled: BTreeSet<Handled>,
 }
 
 /// Decides whether a certificate proves that some errors, given by their names, do not happen.
@@ -83,7 +86,7 @@ pub fn check(
     if let Some(graph) = checker.graph {
         liveness::check(program, &graph, stop)?;
     }
-    Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len() })
+    Ok(Proved { properties: properties.to_vec(), rows: certificate.rows.len(), handled: checker.handled })
 }
 
 /// The most rows that are tried for one state.
@@ -119,6 +122,8 @@ struct Checker<'c> {
     numbered: FxHashMap<(bool, u32, Vec<u32>), Option<u32>>,
     /// What machines make of events, where some may go first.
     habits: Vec<Habits>,
+    /// The handlers that were used.
+    handled: BTreeSet<Handled>,
 }
 
 /// What a step comes to.
@@ -208,6 +213,7 @@ impl<'c> Checker<'c> {
             atoms: FxHashMap::default(),
             numbered: FxHashMap::default(),
             habits: if certificate.partial_order { program.habits() } else { Vec::new() },
+            handled: program.handled_at_first().into_iter().collect(),
         })
     }
 
@@ -405,7 +411,7 @@ impl<'c> Checker<'c> {
         Ok(ways)
     }
 
-    fn worked_out(&self, machine: usize, local: u32, letter: Option<u32>) -> Result<Vec<Way>, Wrong> {
+    fn worked_out(&mut self, machine: usize, local: u32, letter: Option<u32>) -> Result<Vec<Way>, Wrong> {
         let (kind, local) = self.local(local)?;
         let waits = !matches!(local.waiting(self.program), Waiting::Busy);
         let null = || Letter { event: NULL, payload: Value::Null };
@@ -417,6 +423,7 @@ impl<'c> Checker<'c> {
         loop {
             let outcome = self.program.step(*kind as usize, machine as u32, local, taken.as_ref(), &mut choices);
             told_in_all += outcome.told.len();
+            self.handled.extend(outcome.handled);
             let (local, told, fair) = (outcome.local, outcome.told.into(), choices.fair());
             let locals = self.locals.covering(&(*kind, local.clone()));
             let letter = match &outcome.effect {

@@ -33,7 +33,7 @@ impl Checker<'_> {
         Ok(heard)
     }
 
-    fn hear(&self, specs: &[u32], kind: usize, told: &[Letter]) -> Result<Vec<Heard>, Wrong> {
+    fn hear(&mut self, specs: &[u32], kind: usize, told: &[Letter]) -> Result<Vec<Heard>, Wrong> {
         // The states that have changed, and how specs were on the way: all that may be.
         let fresh = (BTreeMap::<usize, Local>::new(), vec![Passed::default(); specs.len()]);
         let (mut goes, mut heard) = (BTreeSet::from([fresh]), Vec::new());
@@ -45,6 +45,7 @@ impl Checker<'_> {
                 let listed = &self.local(specs[number])?.1;
                 for (changed, passed) in std::mem::take(&mut goes) {
                     for outcome in self.spec_runs(number, changed.get(&number).unwrap_or(listed), letter)? {
+                        self.handled.extend(outcome.handled);
                         let (mut changed, mut passed) = (changed.clone(), passed.clone());
                         match outcome.effect {
                             Effect::Rests => {

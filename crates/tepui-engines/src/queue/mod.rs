@@ -6,6 +6,7 @@ pub mod cover;
 mod distances;
 mod evidence;
 pub mod explorer;
+pub mod handlers;
 mod liveness;
 mod names;
 pub mod queues;

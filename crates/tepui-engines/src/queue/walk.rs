@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tepui_cert::queue::{Step, Trace};
-use tepui_core::text::{count, grouped};
+use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::run::Choices;
+use tepui_model::queue::run::{Choices, Handled};
 use tepui_model::queue::state::{Happens, State, Takes};
+
+use super::handlers;
 
 /// What is true of it on every program.
 pub static FACTS: Facts = Facts {
@@ -45,9 +47,6 @@ const IN_A_ROUND: u32 = 100;
 /// How many steps may be taken to make a way shorter.
 const SHORTENING: usize = 200_000;
 
-/// The most handlers that are listed.
-const LISTED: usize = 8;
-
 /// A way to an error.
 #[derive(Clone)]
 struct Found {
@@ -64,15 +63,16 @@ pub struct Walk {
     walked: u32,
     steps: u64,
     found: BTreeMap<Error, Found>,
-    /// For each kind the states that machines were in, and the events that they took there.
+    /// For each kind of machine and spec the states that they were in.
     reached: BTreeSet<(u32, u32)>,
-    handled: BTreeSet<(u32, u32, u32)>,
+    /// The handlers that they used.
+    handled: BTreeSet<Handled>,
 }
 
 impl Walk {
     /// Walks through a program and looks for some errors.
     pub fn new(program: Arc<Program>, errors: Vec<Error>, options: Options) -> Self {
-        let (reached, handled) = (BTreeSet::new(), BTreeSet::new());
+        let (reached, handled) = (BTreeSet::new(), program.handled_at_first().into_iter().collect());
         Self { program, errors, options, walked: 0, steps: 0, found: BTreeMap::new(), reached, handled }
     }
 
@@ -89,6 +89,7 @@ impl Walk {
         };
         for _ in 0..self.options.steps {
             budget.spend(1)?;
+            self.cover(&state);
             let able: Vec<_> = (0..state.machines.len())
                 .filter(|machine| program.takes(&state.machines[*machine]) != Takes::Stuck)
                 .collect();
@@ -98,10 +99,10 @@ impl Walk {
                 }
                 return Ok(());
             };
-            self.cover(&state, machine);
             let mut choices = Choices::random(lot.next());
             let Some(step) = program.step_of(&state, machine, usize::MAX, &mut choices) else { return Ok(()) };
             self.steps += 1;
+            self.handled.extend(step.handled);
             found.steps.push(Step { machine, choices: step.choices });
             match step.result {
                 Happens::State(next) => state = next,
@@ -121,13 +122,12 @@ impl Walk {
         Ok(())
     }
 
-    fn cover(&mut self, state: &State, machine: usize) {
-        let own = &state.machines[machine];
-        let Some(&top) = own.local.states.last() else { return };
-        self.reached.insert((own.kind, top));
-        if let Takes::Letter(place) = self.program.takes(own) {
-            self.handled.insert((own.kind, top, own.queue[place].event));
-        }
+    /// The states that machines and specs are in.
+    fn cover(&mut self, state: &State) {
+        let machines = state.machines.iter().map(|machine| (machine.kind, &machine.local));
+        let specs = self.program.specs.iter().zip(&state.specs).map(|(spec, local)| (spec.kind as u32, local));
+        let tops = machines.chain(specs).filter_map(|(kind, local)| Some((kind, *local.states.last()?)));
+        self.reached.extend(tops);
     }
 
     fn note(&mut self, error: Error, found: Found) {
@@ -179,35 +179,15 @@ impl Walk {
 
     /// Which handlers no execution came to.
     fn coverage(&self) -> Vec<String> {
-        let program = &self.program;
-        let specs: Vec<_> = program.specs.iter().map(|spec| spec.kind).collect();
-        let used: BTreeSet<_> = self.reached.iter().map(|(kind, _)| *kind).collect();
-        let (mut states, mut handlers, mut missing) = (0, 0, Vec::new());
-        for kind in used.into_iter().filter(|kind| !specs.contains(&(*kind as usize))) {
-            let told = &program.told.kinds[kind as usize];
-            for (number, state) in (0..).zip(&program.kinds[kind as usize].states) {
-                states += 1;
-                for (event, _) in state.handlers.iter().filter(|(event, _)| *event != tepui_model::queue::NULL) {
-                    handlers += 1;
-                    if !self.handled.contains(&(kind, number, *event)) {
-                        let state = &told.states[number as usize];
-                        missing.push(format!("{}.{state} on {}", told.name, program.event_name(*event)));
-                    }
-                }
-            }
-        }
-        let reached = self.reached.len().min(states);
-        let came = handlers - missing.len();
-        let mut remarks = vec![format!(
-            "{} came to {reached} of {states} states and {came} of {handlers} handlers",
-            count(u64::from(self.walked), "execution")
-        )];
-        if !missing.is_empty() {
-            let more = missing.len().saturating_sub(LISTED);
-            missing.truncate(LISTED);
-            let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
-            remarks.push(format!("handlers that none of them came to: {}{more}", missing.join(", ")));
-        }
+        let kinds: BTreeSet<_> = self.reached.iter().map(|(kind, _)| *kind).collect();
+        let states: usize = kinds.iter().map(|kind| self.program.kinds[*kind as usize].states.len()).sum();
+        let handlers = handlers::of(&self.program, &kinds);
+        let executions = count(u64::from(self.walked), "execution");
+        let (came, used) = (self.reached.len(), handlers.intersection(&self.handled).count());
+        let all = handlers.len();
+        let mut remarks = vec![format!("{executions} came to {came} of {states} states and {used} of {all} handlers")];
+        let missing = handlers::missing(&self.program, &kinds, &self.handled);
+        remarks.extend(missing.map(|missing| format!("handlers that none of them came to: {missing}")));
         remarks
     }
 }
@@ -243,7 +223,8 @@ impl Engine for Walk {
 
     fn next_bound(&self) -> Option<Bound> {
         let next = self.walked.saturating_add(IN_A_ROUND).min(self.options.schedules);
-        Some(FACTS.bound(&[next]))
+        // After the last one, what comes next would be more than that.
+        Some(FACTS.bound(&[next.max(self.walked.saturating_add(1))]))
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {

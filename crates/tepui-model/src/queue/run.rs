@@ -187,7 +187,12 @@ pub struct Outcome {
     pub effect: Effect,
     /// The instruction that was executed last, where a function is not at its end.
     pub at: Option<Site>,
+    /// The handlers that were used on the way.
+    pub handled: Vec<Handled>,
 }
+
+/// A handler: a kind of machine or spec, a state of it, and an event.
+pub type Handled = (u32, u32, u32);
 
 /// How a step ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -279,13 +284,13 @@ impl Program {
         }
     }
 
-    /// What is done with an event without leaving a state.
-    fn handling(&self, kind: usize, local: &Local, event: u32) -> Option<Handler> {
-        let states = local.states.iter().rev().map(|&state| &self.kinds[kind].states[state as usize]);
-        for (depth, state) in states.enumerate() {
+    /// What is done with an event without leaving a state, and the state that says so.
+    fn handling(&self, kind: usize, local: &Local, event: u32) -> Option<(u32, Handler)> {
+        for (depth, &number) in local.states.iter().rev().enumerate() {
+            let state = &self.kinds[kind].states[number as usize];
             match state.handler(event) {
-                Some(handler @ (Handler::Do(_) | Handler::Ignore)) => return Some(handler),
-                Some(handler) if depth == 0 => return Some(handler),
+                Some(handler @ (Handler::Do(_) | Handler::Ignore)) => return Some((number, handler)),
+                Some(handler) if depth == 0 => return Some((number, handler)),
                 Some(_) => return None,
                 None if state.defers.contains(&event) => return None,
                 None => {}
@@ -310,10 +315,10 @@ impl Program {
     ) -> Outcome {
         let mut run = Run::new(self, kind, this, local.clone(), choices);
         let effect = run.step(taken).unwrap_or_else(|effect| effect);
-        let Run { mut local, told, says, .. } = run;
+        let Run { mut local, told, says, handled, .. } = run;
         let at = local.frames.last().and_then(|frame| Some((frame.function, frame.at.checked_sub(1)?)));
         self.settle(kind, &mut local, false);
-        Outcome { local, told, says, effect, at }
+        Outcome { local, told, says, effect, at, handled }
     }
 
     /// What a spec does in a state with what it is told, or at its beginning.

@@ -2,7 +2,7 @@
 
 use super::evaluate::Error;
 use super::formula::Claim;
-use super::run::{Choices, Effect, Letter, Local, Site, Waiting};
+use super::run::{Choices, Effect, Handled, Letter, Local, Site, Waiting};
 use super::{Bound, NULL, Program, Temperature, Value};
 
 /// A machine with its queue.
@@ -44,6 +44,8 @@ pub struct Step {
     pub heard: Vec<(usize, Local)>,
     /// Whom it sent something.
     pub sent: Option<(u32, Letter)>,
+    /// The handlers that it used, and those that specs did.
+    pub handled: Vec<Handled>,
     /// What comes of it.
     pub result: Happens,
 }
@@ -105,6 +107,8 @@ struct Hearing<'s> {
     choices: &'s mut Choices,
     /// Those that heard something, with what became of them.
     heard: &'s mut Vec<(usize, Local)>,
+    /// The handlers that were used.
+    handled: &'s mut Vec<Handled>,
 }
 
 /// The most ways in which one step may go, with what specs are told on them.
@@ -131,10 +135,25 @@ impl Program {
         let mut specs = Vec::new();
         for (number, spec) in self.specs.iter().enumerate() {
             let fresh = Local::new(self, spec.kind, Value::Null);
-            specs.push(self.spec_runs(number, &fresh, None, choices)?);
+            specs.push(self.spec_runs(number, &fresh, None, choices, &mut Vec::new())?);
         }
         let local = Local::new(self, self.main, Value::Null);
         Ok(State { machines: vec![Machine { kind: self.main as u32, local, queue: Vec::new() }], specs })
+    }
+
+    /// The handlers that specs use before the first step.
+    pub fn handled_at_first(&self) -> Vec<Handled> {
+        let mut handled = Vec::new();
+        for (number, spec) in self.specs.iter().enumerate() {
+            let (fresh, mut choices) = (Local::new(self, spec.kind, Value::Null), Choices::default());
+            for _ in 0..MOST_WAYS {
+                handled.extend(self.step_of_spec(number, &fresh, None, &mut choices).handled);
+                if !choices.advance() {
+                    break;
+                }
+            }
+        }
+        handled
     }
 
     /// A spec handles an event, or begins.
@@ -144,9 +163,11 @@ impl Program {
         local: &Local,
         letter: Option<&Letter>,
         choices: &mut Choices,
+        handled: &mut Vec<Handled>,
     ) -> Result<Local, Happens> {
         let spec = &self.specs[number];
         let outcome = self.step_of_spec(number, local, letter, choices);
+        handled.extend(outcome.handled);
         match outcome.effect {
             Effect::Rests => Ok(outcome.local),
             // A scenario that does not fit stays where it is.
@@ -213,18 +234,18 @@ impl Program {
             Effect::Sends(target, letter) => Some((*target, letter.clone())),
             _ => None,
         };
-        let mut heard = Vec::new();
+        let (mut heard, mut handled) = (Vec::new(), outcome.handled);
         let broken = place.filter(|_| !self.claims.is_empty()).and_then(|place| {
             let mut queue = acting.queue.clone();
             queue.remove(place);
             self.broken_claim(acting.kind as usize, &queue)
         });
         let result = broken.unwrap_or_else(|| {
-            let hearing = Hearing { told: &outcome.told, choices, heard: &mut heard };
+            let hearing = Hearing { told: &outcome.told, choices, heard: &mut heard, handled: &mut handled };
             self.happens(after, machine, outcome.effect, longest, hearing)
         });
         let (choices, fair, says, told) = (choices.made(), choices.fair(), outcome.says, outcome.told);
-        Some(Step { machine, choices, fair, taken, says, told, heard, sent, result })
+        Some(Step { machine, choices, fair, taken, says, told, heard, sent, handled, result })
     }
 
     /// What comes of a step, after specs have heard of it.
@@ -236,7 +257,7 @@ impl Program {
         longest: usize,
         hearing: Hearing<'_>,
     ) -> Happens {
-        let Hearing { told, choices, heard } = hearing;
+        let Hearing { told, choices, heard, handled } = hearing;
         let kind = after.machines[machine].kind as usize;
         // Whether the receiver may get what is sent is asked before specs hear of it.
         let sent = match &effect {
@@ -251,7 +272,7 @@ impl Program {
                 if !spec.observes.contains(&letter.event) || !spec.hears.contains(&kind) {
                     continue;
                 }
-                match self.spec_runs(number, &after.specs[number], Some(letter), choices) {
+                match self.spec_runs(number, &after.specs[number], Some(letter), choices, handled) {
                     Ok(local) => {
                         heard.push((number, local.clone()));
                         after.specs[number] = local;

@@ -168,7 +168,7 @@ impl Kind for Crowd {
         };
         let properties: Vec<_> = self.asked().into_iter().filter(|name| meant(name)).collect();
         let proved = tepui_check::counters::check(&self.net, &properties, certificate, stop)?;
-        Ok(Checked { accepted: Accepted::Lemmas(proved), unreached: Vec::new() })
+        Ok(Checked::of(Accepted::Lemmas(proved)))
     }
 
     fn replay(&self, trace: &Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {

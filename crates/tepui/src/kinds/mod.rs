@@ -166,6 +166,15 @@ pub struct Checked {
     pub accepted: Accepted,
     /// Statements at which no thread ever stands: procedures and positions.
     pub unreached: Vec<(usize, usize)>,
+    /// What else it shows, in words.
+    pub remarks: Vec<String>,
+}
+
+impl Checked {
+    /// Properties, and nothing else.
+    pub(crate) fn of(accepted: Accepted) -> Self {
+        Self { accepted, unreached: Vec::new(), remarks: Vec::new() }
+    }
 }
 
 /// What an accepted trace shows.

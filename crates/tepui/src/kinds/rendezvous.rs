@@ -185,7 +185,7 @@ impl Kind for Communicating {
         };
         let model = self.0.as_ref().clone().restricted(|property| meant(&property.name));
         let accepted = tepui_check::rendezvous::check(&model, certificate, stop)?;
-        Ok(Checked { accepted, unreached: Vec::new() })
+        Ok(Checked::of(accepted))
     }
 
     fn replay(&self, trace: &tepui_cert::Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::round::goes_round;
 use super::{
-    Choices, Effect, Frame, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_REMEMBERED, MOST_TOLD, Task, Waiting,
+    Choices, Effect, Frame, Handled, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_REMEMBERED, MOST_TOLD, Task,
+    Waiting,
 };
 use crate::queue::evaluate::{Error, Scope, Trouble, without};
 use crate::queue::{Among, Expression, HALT, Handler, Instruction, NULL, Part, Place, Program, Slot, State, Value};
@@ -17,6 +18,7 @@ pub(super) struct Run<'p, 'c> {
     pub(super) local: Local,
     pub(super) told: Vec<Letter>,
     pub(super) says: Vec<String>,
+    pub(super) handled: Vec<Handled>,
     /// Where it has been and how much specs had been told there, with the number of choices made before.
     seen: HashMap<(Local, usize), usize>,
     /// How much these places remember in all.
@@ -31,8 +33,8 @@ type Going<T> = Result<T, Effect>;
 
 impl<'p, 'c> Run<'p, 'c> {
     pub(super) fn new(program: &'p Program, kind: usize, this: u32, local: Local, choices: &'c mut Choices) -> Self {
-        let (told, says, seen, probing) = (Vec::new(), Vec::new(), HashMap::new(), false);
-        Self { program, kind, this, local, told, says, seen, remembered: 0, probing, choices }
+        let (told, says, handled, seen) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        Self { program, kind, this, local, told, says, handled, seen, remembered: 0, probing: false, choices }
     }
 
     /// A step that ends at the next place where the machine may have been before, with [`Effect::Repeats`].
@@ -131,7 +133,9 @@ impl<'p, 'c> Run<'p, 'c> {
 
     fn handle(&mut self, letter: Letter) -> Going<()> {
         let event = letter.event;
-        match self.program.handling(self.kind, &self.local, event) {
+        let handling = self.program.handling(self.kind, &self.local, event);
+        self.handled.extend(handling.map(|(state, _)| (self.kind as u32, state, event)));
+        match handling.map(|(_, handler)| handler) {
             Some(Handler::Ignore) => {}
             Some(Handler::Do(function)) => self.begin(function, letter.payload),
             Some(Handler::Goto(state, function)) => {

@@ -35,7 +35,7 @@ pub(super) fn check(
     stop: Stopping<'_>,
 ) -> Result<Checked, Rejected> {
     let proof = tepui_check::program::check(program, properties, certificate, stop)?;
-    Ok(Checked { accepted: proof.accepted, unreached: proof.unreached })
+    Ok(Checked { unreached: proof.unreached, ..Checked::of(proof.accepted) })
 }
 
 /// Executes a trace.

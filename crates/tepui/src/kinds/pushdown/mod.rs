@@ -240,7 +240,7 @@ impl Kind for Pushdown {
         };
         let model = self.model.clone().restricted(|property| meant(&property.name));
         let accepted = tepui_check::pushdown::check(&model, certificate, stop)?;
-        Ok(Checked { accepted, unreached: Vec::new() })
+        Ok(Checked::of(accepted))
     }
 
     fn replay(&self, trace: &Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {

@@ -14,6 +14,7 @@ use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
 use tepui_core::{Budget, Facts, Member, Outcome, Portfolio, Query, Reason, Story};
 use tepui_engines::queue::cover::Cover;
+use tepui_engines::queue::handlers;
 use tepui_engines::queue::queues::Queues;
 use tepui_engines::queue::walk::Walk;
 use tepui_lang::diagnostic::Diagnostic;
@@ -309,9 +310,12 @@ impl Tested {
             }
         };
         let queues = || Queues::new(whole(), errors(), precision.unwrap_or(QueuePrecision::ENDS), symmetry);
-        let walk = || Walk::new(whole(), errors(), options.walking);
         let limit = || query.bound_limit.clone();
         let only = |engine: &'static Facts| *options.engine == *engine;
+        // Of `walk` the bound is the number of executions.
+        let least = limit().filter(|_| only(&WALK)).and_then(|limit| limit.first().copied()).unwrap_or(u32::MAX);
+        let walking = Walking { schedules: options.walking.schedules.min(least), ..options.walking };
+        let walk = || Walk::new(whole(), errors(), walking);
         if only(&COVER) {
             vec![Member::new(cover()).within(limit())]
         } else if only(&QUEUES) {
@@ -382,12 +386,10 @@ impl Kind for Tested {
     }
 
     fn verify(&self, options: &Options, budget: &Budget) -> Result<Answer, Error> {
-        let mut query = Query { list_views: false, ..options.query(self.asked()) };
-        if *options.engine == WALK {
-            query.bound_limit = None;
-        }
+        let query = Query { list_views: false, ..options.query(self.asked()) };
         let mut engine = Portfolio::of(self.members(options, &query), options.cores.threads);
-        let (mut outcome, _) = run(self, &mut *engine, &query, options, budget);
+        let (mut outcome, checked) = run(self, &mut *engine, &query, options, budget);
+        outcome.remarks.extend(checked.map(|checked| checked.remarks).unwrap_or_default());
         outcome.remarks.extend(self.assumptions());
         Ok(Answer::of(outcome))
     }
@@ -404,7 +406,10 @@ impl Kind for Tested {
         let properties: Vec<_> = self.asked().into_iter().filter(|name| meant(name)).collect();
         let proved = tepui_check::queue::check(&self.program, &properties, certificate, stop)?;
         let accepted = Accepted::Rows { properties: proved.properties, rows: proved.rows, assumed: self.assumptions() };
-        Ok(Checked { accepted, unreached: Vec::new() })
+        let kinds = certificate.locals.iter().map(|(kind, _)| *kind).collect();
+        let missing = handlers::missing(&self.program, &kinds, &proved.handled);
+        let remarks = missing.map(|missing| format!("handlers that no execution comes to: {missing}"));
+        Ok(Checked { remarks: remarks.into_iter().collect(), ..Checked::of(accepted) })
     }
 
     fn replay(&self, trace: &Trace, _: Stopping<'_>) -> Result<Replayed, Rejected> {
