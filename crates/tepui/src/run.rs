@@ -56,6 +56,13 @@ pub(crate) fn confirmed(
             Err(rejected) => outcome.take_back(Status::Safe, &refusal(&rejected, budget)),
         }
     }
+    for property in &mut outcome.properties {
+        if let Verdict::Unsafe(refuted) = &property.verdict
+            && let Err(rejected) = kind.replay(refuted.trace(), &|| false)
+        {
+            property.verdict = Verdict::Unknown(Reason::SelfCheckFailed(format!("the trace fails: {rejected}")));
+        }
+    }
     if options.self_check {
         // A failed check shows in the verdict.
         let _ = self_check(kind, &mut outcome);

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tepui_cert::queue::{Step as Listed, Trace};
+use tepui_cert::queue::{Circle, Step as Listed, Trace};
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
 use tepui_model::queue::evaluate::Error;
@@ -16,6 +16,7 @@ use tepui_model::queue::run::Choices;
 use tepui_model::queue::state::{Happens, State, Takes};
 use tepui_model::queue::{NULL, Program};
 
+use super::endless::goes_on;
 use super::explorer::Explorer;
 use super::liveness::hot_for_ever;
 use super::slice::Needed;
@@ -446,8 +447,8 @@ fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed 
     let start = program.initial(&mut choices);
     trace.start = choices.made();
     match followed(program, explorer, start, &trace, &letters, error) {
-        Ok(steps) => {
-            trace.steps = steps;
+        Ok((steps, circle)) => {
+            (trace.steps, trace.circle) = (steps, circle);
             Followed::Real(trace)
         }
         Err(at) => Followed::Spurious(Open { at, steps: trace.steps.len() }),
@@ -458,7 +459,7 @@ fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed 
 type Parting = Option<(usize, Option<u32>)>;
 
 /// The steps of the program that those of the rows stand for: more of them, where the rows leave out letters that a machine
-/// only ignores.
+/// only ignores. Values may have to be forgotten before the last one.
 fn followed(
     program: &Program,
     explorer: &Explorer,
@@ -466,15 +467,15 @@ fn followed(
     trace: &Trace,
     letters: &[Option<u32>],
     error: Error,
-) -> Result<Vec<Listed>, Parting> {
+) -> Result<(Vec<Listed>, Option<Circle>), Parting> {
     let needed = Needed::of(program);
     let mut steps = Vec::new();
     let mut state = match start {
         Ok(state) => state,
-        Err(Happens::Error(violation)) if violation.error == error => return Ok(steps),
+        Err(Happens::Error(violation)) if violation.error == error => return Ok((steps, None)),
         Err(_) => return Err(None),
     };
-    for (step, letter) in trace.steps.iter().zip(letters) {
+    for (number, (step, letter)) in trace.steps.iter().zip(letters).enumerate() {
         ignore(program, explorer, &mut state, step.machine, &mut steps);
         let machine = state.machines.get(step.machine).ok_or(None)?;
         let at = Some((machine.kind as usize, *letter));
@@ -496,10 +497,21 @@ fn followed(
         }
         let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;
         let target = taken.sent.and_then(|(target, _)| state.machines.get(target as usize));
-        steps.push(Listed { machine: step.machine, choices: taken.choices });
         match taken.result {
-            Happens::State(next) => state = next,
-            Happens::Error(violation) if violation.error == error => return Ok(steps),
+            Happens::Error(violation) if violation.error == error => {
+                steps.push(Listed { machine: step.machine, choices: taken.choices });
+                return Ok((steps, None));
+            }
+            _ if error == Error::Diverges && number + 1 == trace.steps.len() => {
+                let (known, choices) = goes_on(program, &needed, &state, step).ok_or(None)?;
+                let circle = Circle { after: steps.len(), state: known };
+                steps.push(Listed { machine: step.machine, choices });
+                return Ok((steps, Some(circle)));
+            }
+            Happens::State(next) => {
+                steps.push(Listed { machine: step.machine, choices: taken.choices });
+                state = next;
+            }
             // A bound that the summary did not decide.
             Happens::Pruned => return Err(target.map(|target| (target.kind as usize, None)).or(at)),
             _ => return Err(None),
@@ -507,7 +519,7 @@ fn followed(
     }
     (0..state.machines.len()).for_each(|machine| ignore(program, explorer, &mut state, machine, &mut steps));
     match program.end(&state).iter().any(|violation| violation.error == error) {
-        true => Ok(steps),
+        true => Ok((steps, None)),
         // Somebody could go on whose queue seemed to be empty of what he takes, or a bound was not known to be kept.
         false => {
             let able = state.machines.iter().find(|machine| program.takes(machine) != Takes::Stuck);

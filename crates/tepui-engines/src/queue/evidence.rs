@@ -4,8 +4,10 @@ use tepui_cert::queue::{self as cert, Certificate, Trace};
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::{Machine, State};
 
+use super::endless;
 use super::explorer::{Explorer, Path};
 use super::liveness::Circle;
+use super::slice::Needed;
 use super::summary::{Order, Precision, Queue};
 
 impl Explorer {
@@ -32,7 +34,9 @@ impl Explorer {
 
     /// The steps to an error that was found. With summaries of queues they may not be steps of the program.
     pub fn trace(&mut self, error: Error) -> Option<Trace> {
-        self.trace_with_letters(error).map(|(trace, _)| trace)
+        let (trace, _) = self.trace_with_letters(error)?;
+        let program = self.tables().program();
+        Some(if error == Error::Diverges { endless::told(program, &Needed::of(program), trace) } else { trace })
     }
 
     /// The same, and what is taken in each step.

@@ -4,6 +4,7 @@ mod atoms;
 mod claims;
 pub mod cover;
 mod distances;
+mod endless;
 mod evidence;
 pub mod explorer;
 pub mod handlers;

@@ -5,6 +5,7 @@ use tepui_core::Story;
 use tepui_core::story::{Mark, Message, Move, Situation, Step as Told, Unit, Values};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
+use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, Machine, State, Step, Takes, Violation};
 
@@ -37,6 +38,11 @@ pub(super) fn remark(story: &Story, number: usize) -> String {
     text
 }
 
+/// Whether a trace leads to a handler that goes on for ever.
+fn is_endless(trace: &Trace) -> bool {
+    trace.property == Error::Diverges.name()
+}
+
 struct Teller<'p> {
     program: &'p Program,
     sources: &'p [Source],
@@ -53,7 +59,11 @@ impl Teller<'_> {
     fn run(&mut self, mut state: State, trace: &Trace) {
         let name = |program: &Program, kind: u32, number: usize| format!("{}#{number}", kind_name(program, kind));
         self.actors.push(name(self.program, state.machines[0].kind, 0));
-        for step in &trace.steps {
+        for (number, step) in trace.steps.iter().enumerate() {
+            // A step goes on for ever whatever the values are that do not matter.
+            if let Some(circle) = trace.circle.as_ref().filter(|circle| circle.after == number && is_endless(trace)) {
+                state = circle.state.clone();
+            }
             if step.machine >= state.machines.len() {
                 return;
             }
@@ -81,7 +91,7 @@ impl Teller<'_> {
 
     /// What is said of an execution that never ends.
     fn goes_round(&mut self, trace: &Trace) {
-        let Some(circle) = &trace.circle else { return };
+        let Some(circle) = trace.circle.as_ref().filter(|_| !is_endless(trace)) else { return };
         let hot = |(spec, local): &(usize, &Local)| {
             self.program.temperature(*spec, local) == Some(tepui_model::queue::Temperature::Hot)
         };
@@ -89,8 +99,11 @@ impl Teller<'_> {
         let names = specs.iter().map(|spec| kind_name(self.program, self.program.specs[*spec].kind as u32));
         let names = names.collect::<Vec<_>>().join(", ");
         let (first, last) = (circle.after + 1, trace.steps.len());
-        let steps = if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
-        self.end.push(format!("{}: {steps} go on for ever, and {names} stays hot", trace.property));
+        let steps = match first == last {
+            true => format!("step {first} goes"),
+            false => format!("steps {first} to {last} go"),
+        };
+        self.end.push(format!("{}: {steps} on for ever, and {names} stays hot", trace.property));
     }
 
     fn ends_with(&mut self, violation: &Violation) {
