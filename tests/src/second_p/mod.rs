@@ -47,6 +47,9 @@ pub fn read(text: &str, old: bool) -> Result<Reading, String> {
     parser.declarations()?;
     // The position of an element of a set depends on the order.
     let uses = |production| parser.used.contains_key(production);
-    parser.program.ordered |= uses("type set") && uses("index");
+    let seen = uses("type set") && uses("index");
+    // A text shows it, which is nobody's business if the text is printed.
+    let told = (uses("type set") || uses("type map")) && parser.program.keeps_texts();
+    parser.program.ordered |= seen || told;
     Ok(Reading { program: parser.program, productions: parser.used })
 }

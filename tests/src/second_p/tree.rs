@@ -260,6 +260,14 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether texts are made that are not only told.
+    pub(super) fn keeps_texts(&self) -> bool {
+        let told = self.stmts.iter().filter(|stmt| matches!(stmt.what, What::Assert | What::Assume | What::Print));
+        let told: BTreeSet<_> = told.filter_map(|stmt| stmt.exprs.last()).collect();
+        let texts = (0..self.exprs.len()).filter(|&number| matches!(self.exprs[number], Expr::Format(..)));
+        texts.into_iter().any(|number| !told.contains(&number))
+    }
+
     pub(super) fn kind(&self, name: Name) -> Option<usize> {
         self.kinds.iter().position(|kind| kind.name == name)
     }

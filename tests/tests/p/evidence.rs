@@ -12,6 +12,7 @@ use tepui_lang::p::{Dialect, Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::Letter;
+use tepui_model::queue::state::Cannot;
 use tepui_model::queue::{Program, Value};
 use tepui_tests::queues::explore;
 
@@ -213,6 +214,67 @@ fn rows_for_one_way_of_a_spec_are_refused() {
         let own = counting(begin, act);
         let forged = Certificate { program: own.digest(), ..harmless.clone() };
         assert!(judge(&own, &forged).is_err(), "{begin} {act}");
+    }
+}
+
+/// Whether a value is null, or of another type, is not seen by static types.
+#[test]
+fn what_is_not_of_its_type_proves_nothing() {
+    let sends = "machine Main { var x: int; start state S { entry { var v: event; v = eN; send this, v; } on eN do (i: int) { x = i + 1; } } }";
+    let raises = "machine Main { var x: int; start state S { entry { var v: event; v = eN; raise v, true; } on eN do (i: int) { x = -i; } } }";
+    let casts = "machine Main { var t: (int, int); var x: int; start state S { entry { var a: any; a = (null, 1); t = a as (int, int); \
+                 send this, eA; } on eA do { x = t.0 * 2; } } }";
+    let tells = "machine Main { start state S { entry { var v: event; v = eN; announce v; } } } \
+                 spec P observes eN { var x: int; start state A { on eN do (i: int) { x = x + i; } } } \
+                 test t [main=Main]: assert P in { Main };";
+    for text in [sends, raises, casts, tells] {
+        let program = program(&format!("event eA; event eN: int;\n{text}"));
+        let mut explorer =
+            Explorer::new(Arc::new(program.clone()), vec![Precision::ENDS; program.kinds.len()], usize::MAX);
+        explorer.run(&mut |_| false);
+        assert_eq!(explorer.unknown(), Some(Cannot::Mistyped), "{text}");
+        let certificate = explorer.certificate(&[Error::Null]);
+        assert!(check(&program, &["null".to_owned()], &certificate, &|| false).is_err(), "{text}");
+    }
+    // Nobody looks at what comes with an event, or it is what it should be.
+    let idle = sends.replace("(i: int) { x = i + 1; }", "{ x = x + 1; }");
+    let right = sends.replace("send this, v;", "send this, v, 3;");
+    for text in [idle, right] {
+        let program = program(&format!("event eA; event eN: int;\n{text}"));
+        assert!(closed(&program, Precision::ENDS).errors().is_empty(), "{text}");
+    }
+}
+
+/// A step that goes on for ever although something changes on which nothing depends.
+#[test]
+fn what_does_not_matter_may_change_for_ever() {
+    for (begin, act) in [("true", ""), ("$", ""), ("true", "if ($) { break; }"), ("b", "b = $; b = !b || true;")] {
+        let text = format!(
+            "event eA;\nmachine Main {{ var i, k: int; var b: bool; start state S {{ entry {{ send this, eA; b = true; }}\n\
+             on eA do {{ while ({begin}) {{ i = i + 1; {act} }} k = 1; }} }} }}"
+        );
+        let program = program(&text);
+        let mut explorer = Explorer::new(Arc::new(program.clone()), vec![Precision::EXACT], 4);
+        assert!(explorer.run(&mut |_| false));
+        let trace = explorer.trace(Error::Diverges).unwrap();
+        let read = Trace::from_text(&trace.to_text(|_| String::new())).unwrap().remove(0);
+        assert_eq!(read, trace);
+        assert_eq!(replay(&program, &read).unwrap().property, "diverges", "{text}");
+        // Of a program in which the number decides it, nothing is shown.
+        let other = self::program(&text.replace(&format!("while ({begin})"), &format!("while (({begin}) && i < 9)")));
+        assert!(replay(&other, &Trace { program: other.digest(), ..read.clone() }).is_err(), "{text}");
+        let forgets = Program { forgets: [(0, 0)].into(), ..other };
+        assert!(replay(&forgets, &Trace { program: forgets.digest(), ..read.clone() }).is_err(), "{text}");
+        // Nor where other values are forgotten, or none, or where the circle begins elsewhere.
+        let mut forged = read.clone();
+        forged.circle.as_mut().unwrap().state.machines[0].queue.clear();
+        assert!(replay(&program, &forged).is_err(), "{text}");
+        let mut forged = read.clone();
+        forged.circle.as_mut().unwrap().after = 0;
+        assert!(replay(&program, &forged).is_err(), "{text}");
+        let mut forged = read;
+        forged.circle.as_mut().unwrap().state.machines[0].local.variables[0] = Value::Int(0);
+        assert!(replay(&program, &forged).is_err(), "{text}");
     }
 }
 

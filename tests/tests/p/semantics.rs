@@ -39,6 +39,18 @@ pub(super) const TODAY: &[Case] = &[
         &[],
     ),
     (
+        "what is done for a message does not make the assertion true",
+        "machine Main { var x: int; fun F(): string { x = 1; return \"x\"; } \
+      start state S { entry { assert x == 1, F(); } } }",
+        &[Assert],
+    ),
+    (
+        "a text shows in which order a set is kept",
+        "machine Main { var s, t: set[int]; start state S { entry { s += (1); s += (2); t += (2); t += (1); \
+      assert format(\"{0}\", s) == format(\"{0}\", t); } } }",
+        &[Assert],
+    ),
+    (
         "an event that nobody handles is an error",
         "machine Main { start state S { entry { send this, eA; } } }",
         &[Unhandled],

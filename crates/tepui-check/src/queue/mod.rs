@@ -505,6 +505,7 @@ impl<'c> Checker<'c> {
             Effect::Fails(error, _) => return self.fails(*error),
             Effect::Pruned | Effect::Repeats => return Ok(()),
             Effect::Forgotten => return Err("a step depends on a forgotten value, and --forget names none".to_owned()),
+            Effect::Mistyped => return Err("a value is not of the type that it is declared with".to_owned()),
             Effect::Foreign(_) => return Err("a step depends on a foreign function".to_owned()),
             Effect::Endless => return Err("a step takes too long".to_owned()),
         }

@@ -57,7 +57,7 @@ pub(super) const UNFOUNDED: &str = "a claim about queues does not hold, so nothi
 
 /// Why an error that the rows lead to is open.
 struct Open {
-    /// The kind of machine whose queue is not known well enough, if that is the reason, and what it takes.
+    /// The kind of machine whose queue is not known well enough, if that is the reason, and the event that it takes.
     at: Option<(usize, Option<u32>)>,
     /// How many steps the rows need to the error.
     steps: usize,
@@ -417,12 +417,11 @@ impl Cover {
         }
         let steps = count(open.steps as u64, "step");
         let about = format!("{steps} seem to lead to the error {}", error.name());
-        let Some((kind, letter)) = open.at else {
+        let Some((kind, event)) = open.at else {
             return format!("{about}, and it is not known whether they do");
         };
         let kind = &self.program.told.kinds[kind].name;
-        let letters = self.explorer.as_ref().zip(letter).map(|(rows, letter)| rows.tables().letter_of(letter).event);
-        match letters {
+        match event {
             Some(event) => {
                 let event = self.program.event_name(event);
                 format!(
@@ -451,7 +450,10 @@ fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed 
             (trace.steps, trace.circle) = (steps, circle);
             Followed::Real(trace)
         }
-        Err(at) => Followed::Spurious(Open { at, steps: trace.steps.len() }),
+        Err(at) => {
+            let at = at.map(|(kind, letter)| (kind, letter.map(|letter| explorer.tables().event_of(letter))));
+            Followed::Spurious(Open { at, steps: trace.steps.len() })
+        }
     }
 }
 

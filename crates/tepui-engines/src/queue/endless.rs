@@ -33,7 +33,9 @@ pub(super) fn told(program: &Program, needed: &Needed, mut trace: Trace) -> Trac
     let Ok(mut state) = program.initial(&mut Choices::of(&trace.start)) else { return trace };
     let Some(after) = trace.steps.len().checked_sub(1) else { return trace };
     for (number, step) in trace.steps.iter().enumerate() {
-        let Some(taken) = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)) else { break };
+        let Some(taken) = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)) else {
+            break;
+        };
         match taken.result {
             Happens::State(next) if number < after => state = next,
             Happens::Error(_) if taken.choices == step.choices => return trace,

@@ -51,6 +51,11 @@ fn cannot_text(program: &Program, why: Cannot) -> String {
             let name = program.told.foreign.get(function).map_or("?", String::as_str);
             format!("the foreign function {name} may return infinitely many values")
         }
+        Cannot::Mistyped => {
+            "a value is not of the type that it is declared with: a cast does not look at parts, and nobody \
+             looks at what is sent with an event in a variable"
+                .to_owned()
+        }
         Cannot::Endless => "a step takes too long, or goes in too many ways".to_owned(),
     }
 }

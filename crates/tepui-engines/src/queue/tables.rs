@@ -276,6 +276,7 @@ impl Tables {
             Effect::Forgotten => Ends::Unknown(Cannot::Forgotten),
             Effect::Foreign(function) => Ends::Unknown(Cannot::Foreign(function)),
             Effect::Endless => Ends::Unknown(Cannot::Endless),
+            Effect::Mistyped => Ends::Unknown(Cannot::Mistyped),
         };
         let local = self.local(kind, outcome.local);
         Way { choices: choices.made(), fair: choices.fair(), local, told, effect, named: None }
@@ -300,6 +301,7 @@ impl Tables {
                 Effect::Fails(error, _) => Then::Fails(error),
                 Effect::Foreign(function) => Then::Unknown(Cannot::Foreign(function)),
                 Effect::Endless => Then::Unknown(Cannot::Endless),
+                Effect::Mistyped => Then::Unknown(Cannot::Mistyped),
                 _ => Then::Unknown(Cannot::Forgotten),
             };
             if seen.insert(then) {

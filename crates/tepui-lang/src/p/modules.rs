@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use tepui_model::queue::{Program, Rules, Spec, Value};
+use tepui_model::queue::{self, Function, Handler, Instruction, Kind, Program, Rules, Spec, Value};
 
 use super::compile::{Compiled, Compiler, Setting, bound};
 use super::instances::instances;
 use super::names::Names;
 use super::syntax::{ModuleExpression, ModuleForm, Name, Place, Role, Test};
+use super::types::Type;
 use super::{Send, TestCase};
 use crate::diagnostic::{Sink, quote};
 
@@ -123,6 +124,14 @@ impl Tests<'_, '_> {
         let mut sink = Sink::default();
         let compiled = Compiler::new(self.names, &setting, &mut sink).all();
         let project = self.names.project;
+        for first in [main].into_iter().chain(module.specs.iter().map(|(spec, _)| *spec)) {
+            let wanted = &compiled.arguments[first];
+            if !wanted.takes(&Type::Null, self.names) {
+                let message =
+                    format!("what is there at first is given nothing, and this takes {}", self.names.shown(wanted));
+                self.sink.push(project.machines[first].name.place.error(message, "this"));
+            }
+        }
         let spec = |(kind, hears): &(usize, Vec<usize>)| Spec {
             kind: *kind,
             observes: compiled.observes[*kind].clone(),
@@ -139,10 +148,16 @@ impl Tests<'_, '_> {
             Rules { today: self.today, split_sends, insertion_order: compiled.sees_order, assume_claims: false };
         let bounds = project.events.iter().map(|event| event.bound.map(bound));
         let events = [None, None].into_iter().chain(bounds).collect();
-        let Compiled { kinds, functions, told, assumes, .. } = compiled;
+        let Compiled { kinds, functions, mut payloads, told, assumes, .. } = compiled;
+        for (event, payload) in (0..).zip(&mut payloads) {
+            if !is_looked_at(event, &kinds, &functions) {
+                *payload = queue::Type::Any;
+            }
+        }
         let program = Program {
             rules,
             events,
+            payloads,
             kinds,
             functions,
             main,
@@ -223,6 +238,12 @@ impl Tests<'_, '_> {
                 self.sink.push(machine.place.error(format!("{} is no machine", quote(&machine.text)), "not here"));
                 return None;
             }
+            let (given, taken) = (&self.compiled.arguments[created], &self.compiled.arguments[number]);
+            if !taken.takes(given, self.names) {
+                let (given, taken) = (self.names.shown(given), self.names.shown(taken));
+                let message = format!("{} is created with {given}, and takes {taken}", quote(&machine.text));
+                self.sink.push(machine.place.error(message, "bound here"));
+            }
             if module.bindings.iter().any(|(other, _)| *other == created) {
                 self.sink
                     .push(interface.place.error(format!("{} is bound twice", quote(&interface.text)), "again here"));
@@ -287,4 +308,20 @@ impl Tests<'_, '_> {
         }
         Some(module)
     }
+}
+
+/// Whether a machine or spec may look at the payload of an event.
+fn is_looked_at(event: u32, kinds: &[Kind], functions: &[Function]) -> bool {
+    let takes = |function: usize| functions[function].parameters > 0;
+    let handles = |kind: &Kind| {
+        let enters = |state: usize| kind.states[state].entry.is_some_and(takes);
+        kind.states.iter().filter_map(|state| state.handler(event)).any(|handler| match handler {
+            Handler::Ignore => false,
+            Handler::Do(function) => takes(function),
+            Handler::Goto(to, function) => function.is_some_and(takes) || enters(to),
+            Handler::Push(to) => enters(to),
+        })
+    };
+    let receives = |instruction: &Instruction| matches!(instruction, Instruction::Receive(cases, _) if cases.iter().any(|(case, _)| *case == event));
+    kinds.iter().any(handles) || functions.iter().flat_map(|function| &function.code).any(receives)
 }

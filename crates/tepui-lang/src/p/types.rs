@@ -78,6 +78,17 @@ impl Type {
         }
     }
 
+    /// Whether a value may have a set or a map in it.
+    pub(super) fn may_have_order(&self) -> bool {
+        match self {
+            Self::Set(_) | Self::Map(..) | Self::Any | Self::Data => true,
+            Self::Tuple(parts) => parts.iter().any(Self::may_have_order),
+            Self::Record(fields) => fields.iter().any(|(_, kind)| kind.may_have_order()),
+            Self::Seq(element) => element.may_have_order(),
+            _ => false,
+        }
+    }
+
     pub(super) fn is_numeric(&self) -> bool {
         matches!(self, Self::Int | Self::Float | Self::Wrong)
     }
@@ -125,7 +136,7 @@ impl Values<'_> {
         }
     }
 
-    /// What is asked of a value that is cast.
+    /// What a value of a type looks like.
     pub(super) fn tested(&mut self, kind: &Type) -> queue::Type {
         match kind {
             Type::Bool => queue::Type::Bool,
@@ -136,13 +147,14 @@ impl Values<'_> {
             Type::Machine | Type::Reference(_) => queue::Type::Machine,
             Type::Enumeration(number) => queue::Type::Constant(*number as u32),
             Type::Foreign(_) => queue::Type::Foreign,
-            Type::Tuple(parts) => queue::Type::Tuple(parts.len()),
+            Type::Tuple(parts) => queue::Type::Tuple(parts.iter().map(|part| self.tested(part)).collect()),
             Type::Record(fields) => {
-                queue::Type::Record(self.record(fields.iter().map(|(name, _)| name.clone()).collect()))
+                let names = self.record(fields.iter().map(|(name, _)| name.clone()).collect());
+                queue::Type::Record(names, fields.iter().map(|(_, kind)| self.tested(kind)).collect())
             }
-            Type::Seq(_) => queue::Type::Seq,
-            Type::Set(_) => queue::Type::Set,
-            Type::Map(..) => queue::Type::Map,
+            Type::Seq(element) => queue::Type::Seq(Box::new(self.tested(element))),
+            Type::Set(element) => queue::Type::Set(Box::new(self.tested(element))),
+            Type::Map(key, value) => queue::Type::Map(Box::new(self.tested(key)), Box::new(self.tested(value))),
             Type::Null | Type::Any | Type::Data | Type::Wrong => queue::Type::Any,
         }
     }

@@ -1,7 +1,9 @@
 //! Expressions and places.
 //!
 //! What is computed from a forgotten value is forgotten. Whether an error occurs must not depend on one: then it is
-//! [`Trouble::Forgotten`], and nobody may go on.
+//! [`Trouble::Forgotten`], and nobody may go on. A forgotten value is of its declared type, so that there is a sum of two
+//! forgotten integers: what static types do not see, the parts of a value that is cast and the payload of an event that is
+//! in a variable, is looked at in each step, and [`Trouble::Mistyped`] if it is something else.
 //!
 //! Of distances, the sum and the difference with an integer are distances, the difference of two is an integer, and whether
 //! two are equal is known, because numbers wrap around. Everything else about them is forgotten, also which is greater. The
@@ -64,6 +66,8 @@ pub enum Trouble {
     Error(Error),
     /// It depends on a forgotten value.
     Forgotten,
+    /// A part of a value is not of the type that it is declared with.
+    Mistyped,
 }
 
 impl From<Error> for Trouble {
@@ -128,7 +132,7 @@ impl Program {
                 let value = self.value(inner, scope)?;
                 match value {
                     Value::Forgotten if *kind != Type::Any => Err(Trouble::Forgotten),
-                    value if fits(&value, kind) => Ok(value),
+                    value if fits(&value, kind) => well_typed(value, kind),
                     _ => Err(Error::Cast.into()),
                 }
             }
@@ -439,14 +443,36 @@ fn fits(value: &Value, kind: &Type) -> bool {
         | (Value::Event(_) | Value::Null, Type::Event)
         | (Value::Machine(_) | Value::Null, Type::Machine)
         | (Value::Null, Type::Foreign)
-        | (Value::Seq(_), Type::Seq)
-        | (Value::Set(_), Type::Set)
-        | (Value::Map(_), Type::Map) => true,
+        | (Value::Seq(_), Type::Seq(_))
+        | (Value::Set(_), Type::Set(_))
+        | (Value::Map(_), Type::Map(..)) => true,
         (Value::Constant { of, .. }, Type::Constant(other)) => of == other,
-        (Value::Tuple(parts), Type::Tuple(count)) => parts.len() == *count,
-        (Value::Record(names, _), Type::Record(others)) => names == others,
+        (Value::Tuple(parts), Type::Tuple(types)) => parts.len() == types.len(),
+        (Value::Record(names, _), Type::Record(others, _)) => names == others,
         _ => false,
     }
+}
+
+/// A value, if all of its parts are of their types. What is forgotten is taken to be of its type everywhere else: so nothing
+/// may go on with a value that is not.
+pub(super) fn well_typed(value: Value, kind: &Type) -> Evaluated {
+    fn look(value: &Value, kind: &Type) -> Result<(), Trouble> {
+        let all = |parts: &[Value], kind: &Type| parts.iter().try_for_each(|part| look(part, kind));
+        match (value, kind) {
+            (_, Type::Any) => Ok(()),
+            (Value::Forgotten | Value::Distance(_), _) => Err(Trouble::Forgotten),
+            (value, kind) if !fits(value, kind) => Err(Trouble::Mistyped),
+            (Value::Tuple(parts), Type::Tuple(types)) | (Value::Record(_, parts), Type::Record(_, types)) => {
+                parts.iter().zip(types).try_for_each(|(part, kind)| look(part, kind))
+            }
+            (Value::Seq(parts), Type::Seq(kind)) | (Value::Set(parts), Type::Set(kind)) => all(parts, kind),
+            (Value::Map(entries), Type::Map(key, kind)) => {
+                entries.iter().try_for_each(|(own, value)| look(own, key).and_then(|()| look(value, kind)))
+            }
+            _ => Ok(()),
+        }
+    }
+    look(&value, kind).map(|()| value)
 }
 
 /// What is left of a collection without something.

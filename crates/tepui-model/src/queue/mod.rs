@@ -32,6 +32,8 @@ pub struct Program {
     pub rules: Rules,
     /// For each event its bound, if there is one; `halt` and `null` come first.
     pub events: Vec<Option<Bound>>,
+    /// For each event what its payload must be where which event it is was not known when the payload was looked at.
+    pub payloads: Vec<Type>,
     /// The kinds of machines, specs included.
     pub kinds: Vec<Kind>,
     /// The functions.
@@ -339,7 +341,7 @@ pub enum Binary {
     Or,
 }
 
-/// A type, as far as values are asked for theirs.
+/// A type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "they are what they are called")]
 pub enum Type {
@@ -351,11 +353,11 @@ pub enum Type {
     Constant(u32),
     Event,
     Machine,
-    Tuple(usize),
-    Record(u32),
-    Seq,
-    Set,
-    Map,
+    Tuple(Vec<Type>),
+    Record(u32, Vec<Type>),
+    Seq(Box<Type>),
+    Set(Box<Type>),
+    Map(Box<Type>, Box<Type>),
     Foreign,
 }
 

@@ -211,6 +211,8 @@ pub enum Effect {
     Repeats,
     /// What happens depends on a forgotten value.
     Forgotten,
+    /// A value is not of the type that it is declared with.
+    Mistyped,
     /// It depends on a foreign function that may return anything: its number.
     Foreign(usize),
     /// It takes too long.

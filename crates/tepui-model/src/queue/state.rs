@@ -70,6 +70,8 @@ pub enum Happens {
 pub enum Cannot {
     /// A value was forgotten that it depends on.
     Forgotten,
+    /// A value is not of the type that it is declared with.
+    Mistyped,
     /// A foreign function, by its number, may return anything.
     Foreign(usize),
     /// The step takes too long.
@@ -384,6 +386,7 @@ fn cannot(effect: &Effect) -> Happens {
     Happens::Unknown(match effect {
         Effect::Foreign(function) => Cannot::Foreign(*function),
         Effect::Endless => Cannot::Endless,
+        Effect::Mistyped => Cannot::Mistyped,
         _ => Cannot::Forgotten,
     })
 }

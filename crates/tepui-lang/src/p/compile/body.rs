@@ -26,6 +26,8 @@ pub(super) struct Body<'c, 'n, 'p> {
     /// The jumps that leave each loop, and those that begin it anew.
     pub(super) loops: Vec<(Vec<usize>, Vec<usize>)>,
     pub(super) effects: Effects,
+    /// Whether the text that comes next is for people only.
+    pub(super) only_read: bool,
 }
 
 /// A value that is computed: its type, and how.
@@ -55,6 +57,7 @@ impl<'n, 'p> Compiler<'n, 'p> {
             place,
             loops: Vec::new(),
             effects: Effects::default(),
+            only_read: false,
         };
         for (parameter, kind) in function.parameters.iter().zip(&signature.parameters) {
             body.declare(&parameter.name, kind.clone());

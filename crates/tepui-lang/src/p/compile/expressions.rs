@@ -415,7 +415,9 @@ impl Body<'_, '_, '_> {
 
     /// A text with `{0}`, `{1}` and so on.
     fn format(&mut self, text: &Name, parts: &[syntax::Expression]) -> Typed {
+        let only_read = std::mem::take(&mut self.only_read);
         let given: Vec<_> = parts.iter().map(|part| self.expression(part)).collect();
+        self.compiler.sees_order |= !only_read && given.iter().any(|(kind, _)| kind.may_have_order());
         let mut order = Vec::new();
         let (mut texts, mut shown, mut rest) = (vec![String::new()], Vec::new(), text.text.as_str());
         while let Some(at) = rest.find(['{', '}']) {

@@ -11,7 +11,11 @@ use crate::p::types::Type;
 pub(in crate::p) struct Compiled {
     pub(in crate::p) kinds: Vec<Kind>,
     pub(in crate::p) functions: Vec<queue::Function>,
+    /// For each event what its payload is.
+    pub(in crate::p) payloads: Vec<queue::Type>,
     pub(in crate::p) told: Told,
+    /// For each machine and interface what is given to one that is created.
+    pub(in crate::p) arguments: Vec<Type>,
     /// For each machine what it creates.
     pub(in crate::p) creates: Vec<Vec<usize>>,
     /// For each machine what it sends or announces; none, where it may be any event.
@@ -66,6 +70,10 @@ impl Compiler<'_, '_> {
         let observes = |machine: &Machine| self.names.event_set(&machine.observes, self.sink).into_iter().collect();
         let observes = project.machines.iter().map(observes).collect();
         let empty = || (queue::Function { parameters: 0, slots: 0, code: Vec::new() }, ToldFunction::default());
+        let references = project.machines.len() + project.interfaces.len();
+        let arguments = (0..references).map(|reference| self.argument_type(reference)).collect();
+        let names = self.names;
+        let payloads = names.payloads.iter().map(|kind| self.values().tested(kind)).collect();
         let functions = self.functions.into_iter().map(|function| function.unwrap_or_else(empty));
         let (functions, told_functions) = functions.unzip();
         let events = ["halt", "null"].into_iter().map(str::to_owned);
@@ -79,7 +87,7 @@ impl Compiler<'_, '_> {
             foreign: self.foreign,
         };
         let (sees_order, assumes) = (self.sees_order, self.assumes);
-        Compiled { kinds, functions, told, creates, sends, observes, sees_order, assumes }
+        Compiled { kinds, functions, payloads, told, arguments, creates, sends, observes, sees_order, assumes }
     }
 
     fn machine(&mut self, number: usize, machine: &Machine, first: usize) -> (Kind, ToldKind, Vec<usize>) {

@@ -240,6 +240,7 @@ impl Body<'_, '_, '_> {
         }
         let (kind, value) = self.expression(event);
         self.compiler.require(event.place, &Type::Event, &kind);
+        let literal = literal.or_else(|| self.literal(&value));
         let payload = literal.map_or(Type::Any, |event| self.compiler.names.payloads[event as usize].clone());
         (value, payload)
     }
@@ -321,16 +322,13 @@ impl Body<'_, '_, '_> {
                 // A message is only worked out where the condition does not hold.
                 let negated = Expression::Unary(Unary::Not, Box::new(holds.clone()));
                 let skip = self.emit(Instruction::Unless(negated, 0));
-                let message = message.as_ref().map(|message| {
-                    let (kind, value) = self.expression(message);
-                    self.compiler.require(message.place, &Type::Text, &kind);
-                    value
-                });
-                if self.code.len() == skip + 1 {
+                let message = message.as_ref().map(|message| self.message(message));
+                let works = self.code.len() > skip + 1;
+                // What is done for the message changes nothing about that.
+                let holds = if works { Self::constant(Value::Bool(false)) } else { holds };
+                if !works {
                     self.code.pop();
                     self.places.pop();
-                } else {
-                    self.land(skip);
                 }
                 if let Action::Assert(..) = action {
                     let message = message.unwrap_or(Self::constant(Value::text("")));
@@ -339,16 +337,26 @@ impl Body<'_, '_, '_> {
                     self.compiler.assumes = true;
                     self.emit(Instruction::Assume(holds));
                 }
+                if works {
+                    self.land(skip);
+                }
                 !never
             }
             Action::Print(message) => {
-                let (kind, value) = self.expression(message);
-                self.compiler.require(message.place, &Type::Text, &kind);
+                let value = self.message(message);
                 self.emit(Instruction::Print(value));
                 true
             }
             _ => true,
         }
+    }
+
+    /// A text that people read, and nobody else: it may show in which order a set is kept.
+    fn message(&mut self, message: &syntax::Expression) -> Expression {
+        self.only_read = matches!(message.form, syntax::Form::Format(..));
+        let (kind, value) = self.expression(message);
+        self.compiler.require(message.place, &Type::Text, &kind);
+        value
     }
 
     fn receive(&mut self, cases: &[(Vec<Name>, syntax::Function)]) -> bool {

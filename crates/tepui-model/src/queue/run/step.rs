@@ -7,7 +7,7 @@ use super::{
     Choices, Effect, Frame, Handled, Letter, Local, MOST_CHOICES, MOST_INSTRUCTIONS, MOST_REMEMBERED, MOST_TOLD, Task,
     Waiting,
 };
-use crate::queue::evaluate::{Error, Scope, Trouble, without};
+use crate::queue::evaluate::{Error, Scope, Trouble, well_typed, without};
 use crate::queue::{Among, Expression, HALT, Handler, Instruction, NULL, Part, Place, Program, Slot, State, Value};
 
 /// A step under way.
@@ -225,7 +225,14 @@ impl<'p, 'c> Run<'p, 'c> {
     /// The letter that an event and a payload make; specs and queues get no `null`.
     fn letter(&self, event: &Expression, payload: &Expression) -> Going<Letter> {
         match self.value(event)? {
-            Value::Event(event) => Ok(Letter { event, payload: self.value(payload)? }),
+            Value::Event(number) => {
+                let payload = self.value(payload)?;
+                let payload = match event {
+                    Expression::Value(_) => payload,
+                    _ => well_typed(payload, &self.program.payloads[number as usize]).map_err(troubled)?,
+                };
+                Ok(Letter { event: number, payload })
+            }
             Value::Forgotten => Err(Effect::Forgotten),
             _ => self.fail(Error::NullEvent, "the event is null"),
         }
@@ -424,6 +431,7 @@ impl<'p, 'c> Run<'p, 'c> {
 fn troubled(trouble: Trouble) -> Effect {
     match trouble {
         Trouble::Forgotten => Effect::Forgotten,
+        Trouble::Mistyped => Effect::Mistyped,
         Trouble::Error(error) => {
             let message = match error {
                 Error::Index => "there is no such index",
