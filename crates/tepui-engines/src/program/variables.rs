@@ -195,64 +195,92 @@ fn constants(program: &Program) -> Constants {
     constants.into_iter().zip(&program.shared).map(value).collect()
 }
 
-/// The value of an expression, if it is always the same. One with an element may have no value: its index may be outside.
+/// The value of an expression, if it is always the same.
 fn folded(expression: &Expression, constants: &Constants) -> Option<i64> {
-    let fold = |expression: &Expression| folded(expression, constants);
-    match expression {
-        Expression::Value(code, kind) => Some(kind.lowest() + i64::from(*code)),
-        Expression::Number(number) => Some(*number),
-        Expression::Read(Slot::Shared(number)) => constants[*number],
-        Expression::Not(operand) => fold(operand).map(|value| 1 - value),
-        Expression::Binary(..) | Expression::Choice(..) if has_elements(expression) => None,
-        Expression::Binary(operator, left, right) => match (operator, fold(left), fold(right)) {
-            (Operator::And, Some(0), _) | (Operator::And, _, Some(0)) => Some(0),
-            (Operator::Or, Some(1), _) | (Operator::Or, _, Some(1)) => Some(1),
-            (Operator::Implies, Some(0), _) | (Operator::Implies, _, Some(1)) => Some(1),
-            (Operator::And, Some(1), value) | (Operator::And, value, Some(1)) => value,
-            (Operator::Or, Some(0), value) | (Operator::Or, value, Some(0)) => value,
-            (Operator::Implies, Some(1), value) => value,
-            (Operator::Xor | Operator::Unequal, Some(left), Some(right)) => Some(i64::from(left != right)),
-            (Operator::Equal, Some(left), Some(right)) => Some(i64::from(left == right)),
-            _ => None,
-        },
-        Expression::Choice(condition, then, otherwise) => fold(if fold(condition)? == 1 { then } else { otherwise }),
-        _ => None,
-    }
-}
-
-fn has_elements(expression: &Expression) -> bool {
-    let mut found = false;
-    expression.elements(&mut |_| found = true);
-    found
+    look(expression, constants, &mut Vec::new()).value
 }
 
 /// Calls back for each variable whose value an expression may depend on.
 fn reads(expression: &Expression, constants: &Constants, found: &mut dyn FnMut(Slot)) {
-    if folded(expression, constants).is_some() {
-        return;
-    }
-    match expression {
-        Expression::Value(..) | Expression::Number(_) | Expression::Any(_) => {}
-        Expression::Read(slot) | Expression::New(slot) => found(*slot),
-        Expression::Element(element) | Expression::NewElement(element) => {
-            element.slots().into_iter().for_each(&mut *found);
-            element.indices.iter().for_each(|index| reads(&index.value, constants, found));
+    let mut slots = Vec::new();
+    look(expression, constants, &mut slots);
+    slots.into_iter().for_each(found);
+}
+
+/// What is known of an expression.
+#[derive(Clone, Copy)]
+struct Folded {
+    /// Its value, if it is always the same.
+    value: Option<i64>,
+    /// Whether there is an element in it: it may have no value, because the index may be outside.
+    elements: bool,
+}
+
+/// Looks at an expression once, from the inside, and adds the variables that it may depend on.
+fn look(expression: &Expression, constants: &Constants, found: &mut Vec<Slot>) -> Folded {
+    let before = found.len();
+    let mut look = |expression: &Expression| look(expression, constants, found);
+    let (value, elements) = match expression {
+        Expression::Value(code, kind) => (Some(kind.lowest() + i64::from(*code)), false),
+        Expression::Number(number) => (Some(*number), false),
+        Expression::Any(_) => (None, false),
+        Expression::Read(slot) => {
+            found.push(*slot);
+            (if let Slot::Shared(number) = slot { constants[*number] } else { None }, false)
         }
-        Expression::Not(operand) | Expression::Negate(operand) => reads(operand, constants, found),
-        Expression::Binary(_, left, right) | Expression::Choose(left, right) => {
-            reads(left, constants, found);
-            reads(right, constants, found);
+        Expression::New(slot) => {
+            found.push(*slot);
+            (None, false)
+        }
+        Expression::Element(element) | Expression::NewElement(element) => {
+            element.indices.iter().for_each(|index| _ = look(&index.value));
+            found.extend(element.slots());
+            (None, true)
+        }
+        Expression::Not(operand) => {
+            let operand = look(operand);
+            (operand.value.map(|value| 1 - value), operand.elements)
+        }
+        Expression::Negate(operand) => (None, look(operand).elements),
+        Expression::Choose(left, right) => (None, look(left).elements | look(right).elements),
+        Expression::Binary(operator, left, right) => {
+            let (left, right) = (look(left), look(right));
+            (of_both(*operator, left.value, right.value), left.elements | right.elements)
         }
         Expression::Choice(condition, then, otherwise) => {
-            let known = folded(condition, constants);
-            reads(condition, constants, found);
-            if known != Some(0) {
-                reads(then, constants, found);
-            }
-            if known != Some(1) {
-                reads(otherwise, constants, found);
-            }
+            let known = look(condition);
+            let [then, otherwise] = [(then, 0), (otherwise, 1)].map(|(branch, never)| {
+                let (before, branch) = (found.len(), self::look(branch, constants, found));
+                if known.value == Some(never) {
+                    found.truncate(before);
+                }
+                branch
+            });
+            let value = known.value.and_then(|known| if known == 1 { then.value } else { otherwise.value });
+            (value, known.elements | then.elements | otherwise.elements)
         }
+    };
+    // What consists of parts has the value for certain only if all of them have one.
+    let whole = !elements || !matches!(expression, Expression::Binary(..) | Expression::Choice(..));
+    let value = value.filter(|_| whole);
+    if value.is_some() {
+        found.truncate(before);
+    }
+    Folded { value, elements }
+}
+
+/// The value of two operands, of each of which one may be known.
+fn of_both(operator: Operator, left: Option<i64>, right: Option<i64>) -> Option<i64> {
+    match (operator, left, right) {
+        (Operator::And, Some(0), _) | (Operator::And, _, Some(0)) => Some(0),
+        (Operator::Or, Some(1), _) | (Operator::Or, _, Some(1)) => Some(1),
+        (Operator::Implies, Some(0), _) | (Operator::Implies, _, Some(1)) => Some(1),
+        (Operator::And, Some(1), value) | (Operator::And, value, Some(1)) => value,
+        (Operator::Or, Some(0), value) | (Operator::Or, value, Some(0)) => value,
+        (Operator::Implies, Some(1), value) => value,
+        (Operator::Xor | Operator::Unequal, Some(left), Some(right)) => Some(i64::from(left != right)),
+        (Operator::Equal, Some(left), Some(right)) => Some(i64::from(left == right)),
+        _ => None,
     }
 }
 
