@@ -96,23 +96,30 @@ impl<'p> Footprints<'p> {
         (frame.procedure, position, known.collect())
     }
 
-    /// What may ever happen from a point on.
+    /// What may ever happen from a point on. It is found out for later points first, from which less is to be seen.
     fn ever(&self, point: Point) -> Rc<Footprint> {
-        if let Some(known) = self.ever.borrow().get(&point) {
-            return Rc::clone(known);
+        let mut points = self.look(point.clone(), &mut Footprint::default());
+        points.sort_unstable();
+        for point in points.into_iter().rev() {
+            let mut found = Footprint::default();
+            self.look(point.clone(), &mut found);
+            self.ever.borrow_mut().insert(point, Rc::new(found));
         }
-        let (mut found, mut seen) = (Footprint::default(), FxHashSet::default());
-        let mut open = vec![point.clone()];
+        Rc::clone(&self.ever.borrow()[&point])
+    }
+
+    /// Adds what may ever happen from a point on; returns the points from which that was not known.
+    fn look(&self, point: Point, found: &mut Footprint) -> Vec<Point> {
+        let (mut seen, mut open) = (FxHashSet::default(), vec![point]);
         while let Some(point) = open.pop() {
-            if seen.insert(point.clone()) {
-                self.add_statement(&point, &mut found);
-                open.extend(self.after(&point));
-                open.extend(self.entered(&point));
+            if let Some(known) = self.ever.borrow().get(&point) {
+                found.add(known);
+            } else if seen.insert(point.clone()) {
+                self.add_statement(&point, found);
+                open.extend(self.after(&point).chain(self.entered(&point)));
             }
         }
-        let found = Rc::new(found);
-        self.ever.borrow_mut().insert(point, Rc::clone(&found));
-        found
+        seen.into_iter().collect()
     }
 
     /// What happens from a point on until the thread may be interrupted; nothing, if that may be anything, since others are
