@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_model::program::flow::Flow;
 use tepui_model::program::step::{Frame, Stage};
 use tepui_model::program::{Action, Condition, Expression, Index, Place, Program, Slot};
@@ -74,7 +74,8 @@ pub(super) struct Touched {
 /// What happens in a context, for each position.
 #[derive(Clone, Debug)]
 struct Positions {
-    next: Vec<Next>,
+    /// Found out where it is asked for: nobody stands inside of an atomic section.
+    next: Vec<Option<Next>>,
     ever: Vec<u32>,
 }
 
@@ -177,6 +178,11 @@ impl Footprints {
         let context = self.context(frame.procedure, known);
         let positions = &self.contexts[&context];
         let (next, mut ever) = (positions.next[position], self.get(positions.ever[position]).clone());
+        let next = next.unwrap_or_else(|| {
+            let next = self.next(&context, position);
+            self.contexts.entry(context).and_modify(|positions| positions.next[position] = Some(next));
+            next
+        });
         ever.add(self.get(below));
         if let Stage::Asleep(condition) = frame.stage {
             let mut asleep = Footprint::none(self.things());
@@ -232,13 +238,8 @@ impl Footprints {
         let ever: Vec<_> = ever.into_iter().map(|footprint| self.intern(footprint)).collect();
         for (context, start) in &starts {
             let (start, count) = (*start, self.program.procedures[context.0].statements.len() + 1);
-            let positions = Positions { next: Vec::new(), ever: ever[start..start + count].to_vec() };
+            let positions = Positions { next: vec![None; count], ever: ever[start..start + count].to_vec() };
             self.contexts.insert(context.clone(), positions);
-        }
-        for (context, _) in starts {
-            let count = self.program.procedures[context.0].statements.len() + 1;
-            let next = (0..count).map(|position| self.next(&context, position)).collect();
-            self.contexts.entry(context).and_modify(|positions| positions.next = next);
         }
         context
     }
@@ -277,9 +278,9 @@ impl Footprints {
         }
         let is_inside = |position: usize| self.flows[*procedure].atomic.get(position).copied().flatten().is_some();
         let mut found = Footprint::none(self.things());
-        let (mut open, mut seen) = (vec![first], vec![false; statements.len() + 1]);
+        let (mut open, mut seen) = (vec![first], FxHashSet::default());
         while let Some(position) = open.pop() {
-            if std::mem::replace(&mut seen[position], true) {
+            if !seen.insert(position) {
                 continue;
             }
             found.add(&self.statement(*procedure, position, known));
