@@ -307,7 +307,7 @@ const TRUSTED: &[Trusted] = &[
     ),
     (
         "queues",
-        4_150,
+        4_200,
         &[],
         &[
             "crates/tepui-model/src/queue",

@@ -173,6 +173,25 @@ fn reductions_keep_what_others_see() {
     }
 }
 
+/// A statement may choose values for many variables of which few matter: a way to an error is found, and followed.
+#[test]
+fn values_that_do_not_matter_are_not_tried() {
+    let array = "decl a[60]: 0..3; void f() { a := *; assert(a[0] < 3); } void main() { thread f(); }";
+    let stuck = "decl a[60]: 0..3; void f() { a := *; assume(a[7] = 4); } void main() { thread f(); thread f(); }";
+    let many = "void f() { decl a[8]: 0..3; a := *; assert(a[1] < 3); } void main() { thread f(); }";
+    for (text, deadlock) in [(array, false), (stuck, true), (many, false)] {
+        let program = read("values", text.as_bytes(), &[]);
+        let reading = Reading { deadlock, ..Reading::default() };
+        let options = Options { self_check: true, ..Options::default() };
+        let verified = verify_program(&program, &reading, &options, &Budget::unlimited()).unwrap();
+        assert_eq!(verified.outcome.status(), Status::Unsafe, "{text}");
+    }
+    // In a frame they are told apart by number, and these are too many: that is said.
+    let program = read("values", many.replace("a[8]", "a[30]").as_bytes(), &[]);
+    let verified = verify_program(&program, &Reading::default(), &Options::default(), &Budget::unlimited()).unwrap();
+    assert_eq!(verified.outcome.status(), Status::Unknown);
+}
+
 /// Reductions do not change how many contexts a violation needs.
 #[test]
 fn the_fewest_contexts_are_those_of_the_interpreter() {

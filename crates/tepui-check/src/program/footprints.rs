@@ -13,6 +13,7 @@
 //! can get to from any of its frames, in procedures that are called and threads that are started, too.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,9 +60,8 @@ impl<'p> Footprints<'p> {
 
     /// What a thread touches, given the frame on top, if there is one, and all that it has and may have.
     pub(super) fn touched<'f>(&self, top: Option<&Frame>, frames: impl Iterator<Item = &'f Frame>) -> Touched {
-        let mut ever = Footprint::default();
-        frames.for_each(|frame| ever.add(&self.ever(self.point(frame))));
-        let mut next = Footprint::default();
+        let (mut next, mut ever) = (Footprint::default(), Footprint::default());
+        frames.for_each(|frame| ever.add(&self.ever(&self.point(frame))));
         match top {
             None => next.reads.insert(self.places()),
             Some(Frame { stage: Stage::Asleep(condition), .. }) => {
@@ -97,20 +97,18 @@ impl<'p> Footprints<'p> {
     }
 
     /// What may ever happen from a point on. It is found out for later points first, from which less is to be seen.
-    fn ever(&self, point: Point) -> Rc<Footprint> {
-        let mut points = self.look(point.clone(), &mut Footprint::default());
-        points.sort_unstable();
-        for point in points.into_iter().rev() {
+    fn ever(&self, point: &Point) -> Rc<Footprint> {
+        for point in self.look(point.clone(), &mut Footprint::default()).into_iter().rev() {
             let mut found = Footprint::default();
             self.look(point.clone(), &mut found);
             self.ever.borrow_mut().insert(point, Rc::new(found));
         }
-        Rc::clone(&self.ever.borrow()[&point])
+        Rc::clone(&self.ever.borrow()[point])
     }
 
     /// Adds what may ever happen from a point on; returns the points from which that was not known.
-    fn look(&self, point: Point, found: &mut Footprint) -> Vec<Point> {
-        let (mut seen, mut open) = (FxHashSet::default(), vec![point]);
+    fn look(&self, point: Point, found: &mut Footprint) -> BTreeSet<Point> {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![point]);
         while let Some(point) = open.pop() {
             if let Some(known) = self.ever.borrow().get(&point) {
                 found.add(known);
@@ -119,7 +117,7 @@ impl<'p> Footprints<'p> {
                 open.extend(self.after(&point).chain(self.entered(&point)));
             }
         }
-        seen.into_iter().collect()
+        seen
     }
 
     /// What happens from a point on until the thread may be interrupted; nothing, if that may be anything, since others are

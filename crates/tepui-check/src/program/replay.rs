@@ -70,10 +70,10 @@ fn take(runner: &Runner<'_>, state: &State, step: &Step) -> Result<run::Step, St
     if step.thread >= state.threads.len() {
         return Err(format!("there is no thread {}", step.thread + 1));
     }
-    let results = runner.steps_of(state, step.thread);
+    let results = runner.steps_to(state, step.thread, &step.shared).ok_or("it can be taken in too many ways")?;
     let count = results.len();
     let taken = results.into_iter().nth(step.result);
-    let taken = taken.ok_or_else(|| format!("the thread has {count} results, and this is none of them"))?;
+    let taken = taken.ok_or_else(|| format!("{count} results have these values, and this is none of them"))?;
     if taken.at != step.at {
         return Err("the thread stands at another statement".to_owned());
     }

@@ -29,11 +29,12 @@ pub(super) fn trace(
     let attempt = |eager: bool| follow(system, name, initial, &real, eager, &stop);
     let followed = attempt(false).or_else(|lost| match lost {
         Lost::Refused(_) => attempt(true).map_err(|_| lost),
-        Lost::Stopped => Err(lost),
+        Lost::Stopped | Lost::TooMany => Err(lost),
     });
     match followed.and_then(|execution| execution.trace(&system.code.given, name)) {
         Ok(trace) => Ok(trace),
         Err(Lost::Stopped) => Err(budget.clone().look().err().unwrap_or_else(|| Stop::defect("nothing stops it"))),
+        Err(lost @ Lost::TooMany) => Err(Stop::GaveUp(lost.to_string())),
         Err(lost) => Err(Stop::NotConfirmed(format!("the program's interpreter cannot follow a trace: {lost}"))),
     }
 }
@@ -106,7 +107,7 @@ fn follow(
         let others: Vec<_> = Threads::of(row).filter(changed).map(ThreadId::index).collect();
         follower.follow(thread.index(), &others, situation(system, row)).map_err(|lost| match lost {
             Lost::Refused(why) => Lost::Refused(format!("step {}: {why}", number + 1)),
-            Lost::Stopped => Lost::Stopped,
+            other => other,
         })?;
         before = row;
     }

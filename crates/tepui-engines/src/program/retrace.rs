@@ -47,9 +47,8 @@ impl Execution {
         let runner = Runner::new(program);
         let (mut before, mut steps) = (&self.start, Vec::new());
         for (thread, taken) in &self.steps {
-            let same = |step: &Step| step.at == taken.at && step.failed == taken.failed && step.after == taken.after;
-            let result = runner.steps_of(before, *thread).iter().position(same);
-            let result = result.ok_or("a step is not one of the program")?;
+            let results = runner.steps_to(before, *thread, &taken.after.shared).ok_or(Lost::TooMany)?;
+            let result = results.iter().position(|step| step == taken).ok_or("a step is not one of the program")?;
             let shared = taken.after.shared.clone();
             steps.push(tepui_cert::program::Step { thread: *thread, at: taken.at, result, shared });
             before = &taken.after;
@@ -66,6 +65,8 @@ pub enum Lost {
     Refused(String),
     /// The caller wanted it to end.
     Stopped,
+    /// A statement can be executed in too many ways to tell them apart.
+    TooMany,
 }
 
 impl From<&str> for Lost {
@@ -79,6 +80,7 @@ impl std::fmt::Display for Lost {
         match self {
             Self::Refused(why) => f.write_str(why),
             Self::Stopped => f.write_str("a limit was reached while the trace was followed"),
+            Self::TooMany => f.write_str("a statement on the way can be executed in more than 262144 ways"),
         }
     }
 }

@@ -1,8 +1,55 @@
 //! What is asked of states on a path: who may move, and what has come to pass. Proofs do not rest on it.
 
-use super::run::State;
-use super::step::{Frame, Runner, Value};
+use std::cell::Cell;
+
+use super::run::{State, Step};
+use super::step::{Few, Frame, Keep, KeepAll, Runner, Value};
 use super::{Action, Kind, Slot};
+
+/// The most ways in which a statement is tried.
+const MOST_WAYS: usize = 262_144;
+
+/// Values are stored as they are wanted in shared variables, in all ways elsewhere.
+struct Wanted<'s> {
+    shared: &'s [Value],
+    tried: Cell<usize>,
+}
+
+impl Keep for Wanted<'_> {
+    fn stored(&self, _: usize, _: usize, slot: Slot, values: &[u32]) -> Few<Value> {
+        let known = values.iter().copied().map(Value::Known);
+        match slot {
+            Slot::Shared(number) => known.filter(|value| self.shared[number] == *value).collect(),
+            Slot::Local(_) => known.collect(),
+        }
+    }
+
+    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
+        Value::Unset
+    }
+
+    fn forget(&self, _: &mut Frame) {}
+
+    fn goes_on(&self) -> bool {
+        self.tried.set(self.tried.get() + 1);
+        self.tried.get() <= MOST_WAYS
+    }
+}
+
+/// Of all values that may be stored, the first.
+struct First;
+
+impl Keep for First {
+    fn stored(&self, _: usize, _: usize, _: Slot, values: &[u32]) -> Few<Value> {
+        values.first().copied().map(Value::Known).into_iter().collect()
+    }
+
+    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
+        Value::Unset
+    }
+
+    fn forget(&self, _: &mut Frame) {}
+}
 
 impl State {
     /// The thread that no other may interrupt.
@@ -12,6 +59,26 @@ impl State {
 }
 
 impl Runner<'_> {
+    /// The steps of a thread after which the shared variables have these values, and those that fail; none, if there are too
+    /// many ways to tell.
+    pub fn steps_to(&self, state: &State, thread: usize, shared: &[Value]) -> Option<Vec<Step>> {
+        let wanted = Wanted { shared, tried: Cell::new(0) };
+        let mut steps = self.steps_keeping(state, thread, &wanted);
+        steps.retain(|step| step.failed.is_some() || step.after.shared == shared);
+        (wanted.tried.get() <= MOST_WAYS).then_some(steps)
+    }
+
+    /// The number of a step among those after which the shared variables have the values that they have after it.
+    pub fn number_of(&self, state: &State, thread: usize, taken: &Step) -> Option<usize> {
+        self.steps_to(state, thread, &taken.after.shared)?.iter().position(|step| step == taken)
+    }
+
+    /// A step for each way of a thread to go on or to fail, with any of the values that it may store.
+    pub fn ways_of(&self, state: &State, thread: usize) -> Vec<Step> {
+        let all: &dyn Keep = if self.enforces() { &KeepAll } else { &First };
+        self.steps_keeping(state, thread, all)
+    }
+
     /// The labels, of those that must not be reached, at which a thread stands.
     pub fn reached(&self, state: &State) -> Vec<usize> {
         let tops = || state.threads.iter().filter_map(|thread| thread.last()).filter(|top| !top.stage.is_pending());
@@ -36,7 +103,7 @@ impl Runner<'_> {
         }
         let unset = (0..state.threads.len()).find_map(|thread| self.decisive(state, thread));
         let Some((owner, slot, kind)) = unset else {
-            let stuck = (0..state.threads.len()).all(|thread| self.steps_of(state, thread).is_empty());
+            let stuck = (0..state.threads.len()).all(|thread| self.ways_of(state, thread).is_empty());
             return stuck.then(|| state.clone());
         };
         (0..self.program().values(kind)).find_map(|value| {

@@ -123,5 +123,5 @@ fn stands(runner: &Runner<'_>, frame: &Frame, found: &step::Frame, top: bool) ->
 }
 
 fn fails(runner: &Runner<'_>, state: &State, thread: usize, frame: &Frame) -> bool {
-    frame.failed.is_none() || runner.steps_of(state, thread).iter().any(|step| step.failed == frame.failed)
+    frame.failed.is_none() || runner.ways_of(state, thread).iter().any(|step| step.failed == frame.failed)
 }

@@ -31,14 +31,14 @@ pub fn retrace(
             }
             raw.follow(*thread, after).map_err(|lost| match lost {
                 Lost::Refused(why) => Lost::Refused(format!("step {}: {why}", number + 1)),
-                Lost::Stopped => Lost::Stopped,
+                other => other,
             })?;
         }
         raw.finish(property, steps.last().map(|(_, after)| *after))
     };
     attempt(false).or_else(|lost| match lost {
         Lost::Refused(_) => attempt(true).map_err(|_| lost),
-        Lost::Stopped => Err(lost),
+        Lost::Stopped | Lost::TooMany => Err(lost),
     })
 }
 

@@ -101,7 +101,7 @@ fn violation(runner: &Runner<'_>, property: &str, way: &Way, state: &State) -> O
         DEADLOCK => (None, Some(runner.stuck(state)?)),
         THREAD_LIMIT => {
             let thread = way.full?;
-            let starts = runner.steps_of(state, thread).into_iter().next()?;
+            let starts = runner.ways_of(state, thread).into_iter().next()?;
             (Some((thread, starts)), None)
         }
         _ if label => (None, None),
@@ -162,7 +162,8 @@ fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, 
                     && step.failed == taken.failed
                     && (step.failed.is_some() || step.after == taken.after)
             };
-            runner.steps_of(&before, *thread).iter().any(same)
+            let steps = runner.steps_to(&before, *thread, &taken.after.shared);
+            steps.is_some_and(|steps| steps.iter().any(same))
         };
         let values = runner.program().values(runner.program().shared[number].kind);
         let fitting: Vec<_> = (0..values).filter(leads).collect();
@@ -181,7 +182,7 @@ fn set_before(start: &mut State, steps: &mut [(usize, Step)], number: usize, val
 
 /// The step that fails, and violates a property by that.
 fn failure(runner: &Runner<'_>, state: &State, property: &str) -> Option<(usize, Step)> {
-    let steps = |thread| runner.steps_of(state, thread).into_iter().map(move |step| (thread, step));
+    let steps = |thread| runner.ways_of(state, thread).into_iter().map(move |step| (thread, step));
     let properties = runner.program().properties(false);
     let wanted = properties.iter().find(|other| other.name == property)?;
     let fails = |step: &Step| step.failed.is_some_and(|goal| wanted.never.contains(&goal));

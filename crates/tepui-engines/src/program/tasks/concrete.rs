@@ -198,12 +198,11 @@ impl Follower<'_, '_> {
 
     /// Steps of a task that fit.
     fn taken(&self, state: &State, task: usize, fits: &dyn Fn(&Taken) -> bool, next: At) -> Vec<Next> {
-        let results = self.runner.steps_of(state, task).into_iter().enumerate().filter(|(_, taken)| fits(taken));
-        let step = |(result, taken): (usize, Taken)| {
-            let shared = taken.after.shared.clone();
-            (next, taken.after, Some(Step { thread: task, at: taken.at, result, shared }))
+        let step = |taken: Taken| {
+            let (result, shared) = (self.runner.number_of(state, task, &taken)?, taken.after.shared.clone());
+            Some((next, taken.after, Some(Step { thread: task, at: taken.at, result, shared })))
         };
-        results.map(step).collect()
+        self.runner.steps_of(state, task).into_iter().filter(fits).filter_map(step).collect()
     }
 
     /// Whether a step shows what is known of it.

@@ -123,7 +123,9 @@ impl Follower<'_> {
             if run.leaves.is_none() && self.property.never.iter().any(reaches) {
                 return Ok(Some(End { way: way(&ways.nodes, at), state: None }));
             }
-            for (result, taken) in self.runner.steps_of(&state, ways.thread).into_iter().enumerate() {
+            for taken in self.runner.steps_of(&state, ways.thread) {
+                let result = self.runner.number_of(&state, ways.thread, &taken);
+                let result = result.ok_or_else(|| Stop::defect("a step is not one of the program"))?;
                 let step = Step { thread: ways.thread, at: taken.at, result, shared: taken.after.shared.clone() };
                 match taken.failed {
                     Some(goal) if run.leaves.is_none() && self.property.never.contains(&goal) => {

@@ -71,6 +71,7 @@ impl WayBack for ToSource {
 fn unfollowed(lost: &Lost, budget: &Budget) -> Stop {
     match (lost, budget.clone().look()) {
         (Lost::Stopped, Err(stop)) => stop,
+        (Lost::TooMany, _) => Stop::GaveUp(lost.to_string()),
         _ => Stop::NotConfirmed(format!("the program's interpreter cannot follow a trace: {lost}")),
     }
 }
