@@ -81,7 +81,7 @@ fn proves(accepted: &Accepted) -> String {
         Accepted::Rows { properties, rows, assumed } => {
             let others = || "no states but those of its rows can be reached".to_owned();
             let rows = count(*rows as u64, "abstract state");
-            let assumed: String = assumed.iter().map(|assumed| format!("\n  note  {assumed}")).collect();
+            let assumed: String = assumed.iter().map(|assumed| format!("; note: {assumed}")).collect();
             format!("{} ({rows}, for queues of any length){assumed}", claim(properties).unwrap_or_else(others))
         }
         Accepted::Lemmas(accepted) => {

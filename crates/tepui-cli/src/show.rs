@@ -91,7 +91,8 @@ fn printed(loaded: &Loaded, form: &str) -> Result<Vec<Printed>> {
     if !forms.any(|known| known == form) {
         let known: Vec<_> = loaded.problem.forms().collect();
         let (file, what) = (visible(&loaded.file), loaded.problem.what());
-        bail!("{file} is {what}, which has no form {form}; it has: {}", known.join(", "));
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        bail!("{file} is {what}, which has no form {form}; it has: {known}");
     }
     Ok(loaded.problem.print(form)?)
 }

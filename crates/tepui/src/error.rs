@@ -42,7 +42,7 @@ pub enum Error {
         names: Vec<String>,
     },
     /// There is no such test.
-    #[error("there is no test {name}; there is: {}", known.join(", "))]
+    #[error("there is no test {name}; there is: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
     NoSuchTest {
         /// The name that was asked for.
         name: String,

@@ -272,7 +272,8 @@ impl Cover {
         let excluded = self.excluded(explorer);
         let errors: Vec<_> = excluded.iter().map(|&number| self.errors[number]).collect();
         let known = told(&self.program, explorer.precisions());
-        let because = format!("{} cover every schedule and every queue length ({known})", rows_text(explorer.len()));
+        let cover = if explorer.len() == 1 { "covers" } else { "cover" };
+        let because = format!("{} {cover} every schedule and every queue length ({known})", rows_text(explorer.len()));
         let certificate = explorer.certificate(&errors);
         Some((excluded, Evidence::new(certificate, because, "cover")))
     }
@@ -416,9 +417,10 @@ impl Cover {
             return "a spec seems to stay hot for ever, and it is not known whether it does".to_owned();
         }
         let steps = count(open.steps as u64, "step");
-        let about = format!("{steps} seem to lead to the error {}", error.name());
+        let seem = if open.steps == 1 { "seems" } else { "seem" };
+        let about = format!("{steps} {seem} to lead to the error {}", error.name());
         let Some((kind, event)) = open.at else {
-            return format!("{about}, and it is not known whether they do");
+            return format!("{about}, and it is not known whether that is so");
         };
         let kind = &self.program.told.kinds[kind].name;
         match event {
@@ -430,7 +432,7 @@ impl Cover {
                 )
             }
             None if !self.program.forgets.is_empty() => {
-                format!("{about}, and it is not known whether they do: that may depend on what is forgotten")
+                format!("{about}, and it is not known whether that is so: it may depend on what is forgotten")
             }
             None => format!("{about}: can the queue of {kind} be without anything to take there?"),
         }

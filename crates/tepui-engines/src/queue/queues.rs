@@ -223,7 +223,8 @@ impl Engine for Queues {
         let precision = self.views.precision;
         let known = told(&self.program, &vec![precision; self.program.kinds.len()]);
         let Some(rows) = self.closed(budget)? else { return Ok(None) };
-        let because = format!("{} are exactly those of every queue length ({known})", rows_text(rows.len()));
+        let exactly = if rows.len() == 1 { "is exactly that" } else { "are exactly those" };
+        let because = format!("{} {exactly} of every queue length ({known})", rows_text(rows.len()));
         let certificate = rows.certificate(&claims);
         Ok(Some(Evidence::new(certificate, because, "views")))
     }

@@ -104,6 +104,16 @@ impl<'n, 'p> Compiler<'n, 'p> {
         self.signatures.len() - 1
     }
 
+    /// Complains if an event does not carry what is taken there.
+    pub(super) fn require_carried(&mut self, place: Place, taken: &Type, event: u32) {
+        let carried = &self.names.payloads[event as usize];
+        if !taken.takes(carried, self.names) {
+            let what = if *carried == Type::Null { "nothing".to_owned() } else { self.names.shown(carried) };
+            let message = format!("this event carries {what}, and {} is taken here", self.names.shown(taken));
+            self.error(place, message, "of another type");
+        }
+    }
+
     /// Complains if a value of a type does not go where another is expected.
     pub(super) fn require(&mut self, place: Place, expected: &Type, found: &Type) {
         if !expected.takes(found, self.names) {

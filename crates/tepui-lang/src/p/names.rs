@@ -80,6 +80,11 @@ impl<'p> Names<'p> {
         for (number, event) in (2..).zip(&project.events) {
             declare(&mut self.events, &event.name, number, "event", sink);
         }
+        let (mut tests, mut modules) = (HashMap::new(), HashMap::new());
+        for test in project.tests.iter().filter(|test| !test.implementation) {
+            declare(&mut tests, &test.name, (), "test", sink);
+        }
+        project.modules.iter().for_each(|(name, _)| declare(&mut modules, name, (), "module", sink));
         for (number, function) in project.functions.iter().enumerate() {
             declare(&mut self.functions, &function.name, number, "function", sink);
         }

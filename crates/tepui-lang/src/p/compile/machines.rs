@@ -248,9 +248,8 @@ impl Compiler<'_, '_> {
         };
         let expected = self.entry_type(number, to);
         for &event in events {
-            let sent = self.names.payloads[event as usize].clone();
             if expected != Type::Null {
-                self.require(name.place, &expected, &sent);
+                self.require_carried(name.place, &expected, event);
             }
         }
         Some(to)
@@ -291,8 +290,7 @@ impl Compiler<'_, '_> {
         }
         if let (Some(parameter), Some(events)) = (self.signatures[number].parameters.first().cloned(), events) {
             for &event in events {
-                let sent = self.names.payloads[event as usize].clone();
-                self.require(place, &parameter, &sent);
+                self.require_carried(place, &parameter, event);
             }
         }
         match used {

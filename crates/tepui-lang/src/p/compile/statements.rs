@@ -374,8 +374,7 @@ impl Body<'_, '_, '_> {
             if let Some(parameter) = handler.parameters.first() {
                 let kind = self.compiler.type_of(&parameter.kind);
                 for event in events {
-                    let sent = self.compiler.names.payloads[event as usize].clone();
-                    self.compiler.require(parameter.kind.place, &kind, &sent);
+                    self.compiler.require_carried(parameter.kind.place, &kind, event);
                 }
                 let slot = self.declare(&parameter.name, kind);
                 self.set(Slot::Local(slot), Self::read(payload));

@@ -88,7 +88,7 @@ pub(crate) static ENTRY: Entry = Entry {
     forms: &[],
     ask: "attach a spec, or write `assert` where something must hold",
     same_options: Some(
-        "give the options that it was made with: --dialect, --send, --ignore-bounds, --all-instances, --attach-specs, \
+        "give the options that it was made with: --test-case, --dialect, --send, --ignore-bounds, --all-instances, --attach-specs, \
          --queue-invariant, --invariant-file, --assume-invariants, --forget",
     ),
     checks_proofs: true,
@@ -434,7 +434,7 @@ impl Kind for Tested {
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
         match open_because(outcome) {
             Some(Reason::GaveUp(_)) if *outcome.engine != WALK => {
-                vec!["tepui explore --engine walk tries random executions".to_owned()]
+                vec!["`tepui explore` with --engine walk tries random executions".to_owned()]
             }
             _ => Vec::new(),
         }

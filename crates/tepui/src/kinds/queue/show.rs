@@ -33,8 +33,9 @@ pub(super) fn summary(program: &Program, test: Option<&str>, asked: &[String]) -
     facts.push(("main", program.told.kinds[program.main].name.clone()));
     facts.push(("specs", if specs.is_empty() { "none".to_owned() } else { names(&specs).join(", ") }));
     let events: Vec<_> = program.told.events.iter().skip(2).cloned().collect();
-    let sends = if program.rules.split_sends { "others may move before it is in the queue" } else { "atomic" };
-    facts.push(("a send is", sends.to_owned()));
+    let split = "in two steps: specs hear of an event, others may move, and it is put into the queue";
+    let sends = if program.rules.split_sends { split } else { "in one step" };
+    facts.push(("sends", sends.to_owned()));
     facts.push(("asked for", asked.join(", ")));
     let lines = vec![format!("{}: {}", count(events.len() as u64, "event"), events.join(", "))];
     let texts = |names: Vec<String>| Field::List(names.into_iter().map(Field::Text).collect());
