@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use tepui_core::story::{Situation, Step, Story, Unit};
+use tepui_core::story::{Move, Situation, Step, Story, Unit};
 use tepui_core::text::cut;
 
 use crate::human::{BOLD, DIM, colour, paint};
 use crate::visible;
 
-/// The widest chart that is printed. With more or busier actors, messages are listed instead.
+/// The widest chart that is printed. With more or busier actors, all is listed instead.
 const WIDEST: usize = 160;
 
 /// How wide a column is at least and at most.
@@ -25,11 +25,11 @@ pub(crate) fn is_chart(story: &Story) -> bool {
     story.unit == Unit::Steps && story.steps.iter().any(|step| !step.messages.is_empty())
 }
 
-/// For people, if the chart is narrow enough.
-pub(crate) fn render(story: &Story) -> Option<String> {
+/// For people: as a chart, if it is narrow enough.
+pub(crate) fn render(story: &Story) -> String {
     let width = column(story);
     if EDGE + width * story.actors.len() > WIDEST {
-        return None;
+        return listed(story);
     }
     let mut chart = Chart { story, width, alive: vec![false; story.actors.len()], out: String::new() };
     chart.alive[0] = true;
@@ -48,7 +48,49 @@ pub(crate) fn render(story: &Story) -> Option<String> {
     for end in &story.end {
         let _ = writeln!(chart.out, "    {}", paint(colour(tepui_core::Status::Unsafe), &visible(end)));
     }
-    Some(chart.out)
+    chart.out
+}
+
+/// Who does what, and what is sent to whom.
+fn listed(story: &Story) -> String {
+    let name = |actor: usize| story.actors.get(actor).map_or("?", String::as_str);
+    let mut out = String::new();
+    for (number, step) in story.steps.iter().enumerate() {
+        let Some(own) = step.moves.first() else { continue };
+        let middle = SHOWN_AT_ENDS..story.steps.len().saturating_sub(SHOWN_AT_ENDS);
+        if middle.len() > 1 && middle.contains(&number) {
+            if number == middle.start {
+                let _ = writeln!(out, "  {}", paint(DIM, &format!("... {} more steps ...", middle.len())));
+            }
+            continue;
+        }
+        let actor = paint(BOLD, &visible(name(own.actor)));
+        let _ = writeln!(out, "  {:<4}{actor} {}", number + 1, visible(&told(step, own)));
+        for message in &step.messages {
+            let text = match message.from == message.to {
+                true => message.text.clone(),
+                false => format!("{} <- {}", name(message.to), message.text),
+            };
+            let _ = writeln!(out, "        {}", visible(&text));
+        }
+    }
+    for end in &story.end {
+        let _ = writeln!(out, "    {}", paint(colour(tepui_core::Status::Unsafe), &visible(end)));
+    }
+    out
+}
+
+/// What an actor does, what that changes, and where it stands.
+fn told(step: &Step, own: &Move) -> String {
+    let place = match (&own.file, own.line) {
+        (Some(file), line @ 1..) => format!("  [{}:{line}]", name_of(file)),
+        _ => String::new(),
+    };
+    let changed: String = match &step.after {
+        Situation::Values(values) => values.iter().map(|(name, value)| format!("; {name} = {}", cut(value))).collect(),
+        Situation::State(_) => String::new(),
+    };
+    format!("{}{changed}{place}", own.text)
 }
 
 /// How wide columns are: as wide as what stands in them.
@@ -107,17 +149,7 @@ impl Chart<'_> {
         let mut line = self.lines();
         write_at(&mut line, 2, &(number + 1).to_string(), EDGE - 2);
         line[self.at(own.actor)] = '●';
-        let place = match (&own.file, own.line) {
-            (Some(file), line @ 1..) => format!("  [{}:{line}]", name_of(file)),
-            _ => String::new(),
-        };
-        let changed = match &step.after {
-            Situation::Values(values) => {
-                values.iter().map(|(name, value)| format!("; {name} = {}", cut(value))).collect()
-            }
-            Situation::State(_) => String::new(),
-        };
-        let text = visible(&format!("{}{changed}{place}", own.text)).into_owned();
+        let text = visible(&told(step, own)).into_owned();
         let start = self.at(own.actor) + 2;
         let room = text.chars().count();
         line.truncate(line.len().max(start + room));
@@ -264,4 +296,64 @@ impl Drawing<'_> {
 fn escaped(text: &str) -> String {
     let visible = visible(text);
     visible.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tepui_core::story::Message;
+
+    /// A story in which one machine creates others and sends something to the last.
+    fn sample(machines: usize) -> Story {
+        let actors = (0..machines).map(|number| format!("Machine#{number}")).collect();
+        let own = |text: &str| Move {
+            actor: 0,
+            text: text.to_owned(),
+            procedure: None,
+            file: Some("a/b.p".to_owned()),
+            line: 7,
+            column: None,
+        };
+        let step = |text: &str, to: usize, sent: &str| Step {
+            messages: vec![Message { from: 0, to, text: sent.to_owned() }],
+            ..Step::new(vec![own(text)], Situation::Values(vec![("n".to_owned(), "1".to_owned())]))
+        };
+        let mut steps: Vec<_> = (1..machines).map(|to| step("starts in S", to, "new")).collect();
+        steps.push(step("goes on in S", machines - 1, "ePing(3)"));
+        Story {
+            actors,
+            text: "step",
+            unit: Unit::Steps,
+            steps,
+            end: vec!["all is lost".to_owned()],
+            ..Story::default()
+        }
+    }
+
+    fn plain(story: &Story) -> String {
+        crate::story::tests::anstream_free(&render(story))
+    }
+
+    #[test]
+    fn machines_are_columns() {
+        let expected = "      Machine#0      Machine#1\n  1   ● starts in S; n = 1  [b.p:7]\n      ├── new ──────>┤\n  \
+                        2   ● goes on in S; n = 1  [b.p:7]\n      ├── ePing(3) ─>┤\n    all is lost\n";
+        assert_eq!(plain(&sample(2)), expected);
+    }
+
+    #[test]
+    fn what_is_too_wide_is_told_line_by_line() {
+        let text = plain(&sample(20));
+        assert!(
+            text.starts_with("  1   Machine#0 starts in S; n = 1  [b.p:7]\n        Machine#1 <- new\n  2   "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(
+                "20  Machine#0 goes on in S; n = 1  [b.p:7]\n        Machine#19 <- ePing(3)\n    all is lost\n"
+            ),
+            "{text}"
+        );
+        assert!(plain(&sample(100)).contains("\n  ... 20 more steps ...\n"));
+    }
 }

@@ -22,8 +22,8 @@ fn left_out(index: usize, count: usize) -> Option<Option<usize>> {
 /// For people: contexts marked, each step with its line, its text and what it changed. `stacks` adds the calls that the
 /// actor is in.
 pub(crate) fn render(story: &Story, stacks: bool) -> String {
-    if let Some(chart) = chart::is_chart(story).then(|| chart::render(story)).flatten() {
-        return chart;
+    if chart::is_chart(story) {
+        return chart::render(story);
     }
     let steps: Vec<_> = (1..).zip(&story.steps).filter(|(_, step)| !is_idle(step)).collect();
     let widest =
@@ -200,7 +200,7 @@ fn move_value(story: &Story, own: &tepui_core::story::Move) -> Map<String, Value
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use tepui_core::story::{Message, Move};
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     /// A text without the codes for colours.
-    fn anstream_free(text: &str) -> String {
+    pub(crate) fn anstream_free(text: &str) -> String {
         let mut parts = text.split('\u{1b}');
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |out, part| out + part.split_once('m').map_or("", |(_, rest)| rest))

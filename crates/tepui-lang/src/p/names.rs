@@ -63,12 +63,14 @@ impl<'p> Names<'p> {
     fn collect(&mut self, sink: &mut Sink) {
         let project = self.project;
         for (number, machine) in project.machines.iter().enumerate() {
-            declare(&mut self.references, &machine.name, number, "machine", sink);
-            declare(&mut self.types, &machine.name, Declared::Reference(number), "type", sink);
+            if declare(&mut self.references, &machine.name, number, "machine", sink) {
+                declare(&mut self.types, &machine.name, Declared::Reference(number), "type", sink);
+            }
         }
         for (number, interface) in (project.machines.len()..).zip(&project.interfaces) {
-            declare(&mut self.references, &interface.name, number, "interface", sink);
-            declare(&mut self.types, &interface.name, Declared::Reference(number), "type", sink);
+            if declare(&mut self.references, &interface.name, number, "interface", sink) {
+                declare(&mut self.types, &interface.name, Declared::Reference(number), "type", sink);
+            }
         }
         for (number, declared) in project.types.iter().enumerate() {
             declare(&mut self.types, &declared.name, Declared::Meaning(number), "type", sink);
@@ -84,7 +86,7 @@ impl<'p> Names<'p> {
         for test in project.tests.iter().filter(|test| !test.implementation) {
             declare(&mut tests, &test.name, (), "test", sink);
         }
-        project.modules.iter().for_each(|(name, _)| declare(&mut modules, name, (), "module", sink));
+        project.modules.iter().for_each(|(name, _)| _ = declare(&mut modules, name, (), "module", sink));
         for (number, function) in project.functions.iter().enumerate() {
             declare(&mut self.functions, &function.name, number, "function", sink);
         }
@@ -297,11 +299,13 @@ impl References for Names<'_> {
     }
 }
 
-/// Declares a name, unless it is there already.
-fn declare<'p, T>(names: &mut HashMap<&'p str, T>, name: &'p Name, what: T, kind: &str, sink: &mut Sink) {
-    if names.contains_key(name.text.as_str()) {
+/// Declares a name, unless it is there already; says whether it is not.
+fn declare<'p, T>(names: &mut HashMap<&'p str, T>, name: &'p Name, what: T, kind: &str, sink: &mut Sink) -> bool {
+    let is_new = !names.contains_key(name.text.as_str());
+    if is_new {
+        names.insert(&name.text, what);
+    } else {
         sink.push(name.place.error(format!("{} is the name of two {kind}s", quote(&name.text)), "declared again"));
-        return;
     }
-    names.insert(&name.text, what);
+    is_new
 }

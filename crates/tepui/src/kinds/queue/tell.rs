@@ -1,13 +1,15 @@
 //! Executions of programs with queues, told as stories: who takes what, where that leads, and what is sent to whom.
 
+use std::collections::BTreeSet;
+
 use tepui_cert::queue::Trace;
 use tepui_core::Story;
 use tepui_core::story::{Mark, Message, Move, Situation, Step as Told, Unit, Values};
 use tepui_lang::source::Source;
-use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::run::{Choices, Effect, Letter, Local, Site, Waiting};
 use tepui_model::queue::state::{Happens, Machine, State, Step, Takes, Violation};
+use tepui_model::queue::{Program, Spec};
 
 use super::super::Detail;
 
@@ -23,6 +25,7 @@ pub(super) fn story(program: &Program, sources: &[Source], trace: &Trace, detail
         Err(_) => {}
     }
     let (start, text) = (Situation::Values(Vec::new()), "step");
+    teller.specs_come_last();
     let Teller { actors, steps, end, .. } = teller;
     Story { actors, text, unit: Unit::Steps, start, steps, end }.with_contexts()
 }
@@ -51,6 +54,9 @@ struct Teller<'p> {
     steps: Vec<Told>,
     end: Vec<String>,
 }
+
+/// Specs have numbers from here on, until it is known how many machines there are.
+const SPECS: usize = usize::MAX / 2;
 
 /// Where something stands: the file, the line and the column.
 type Place = (String, usize, usize);
@@ -87,6 +93,20 @@ impl Teller<'_> {
             self.ends_with(&violation);
             self.end.extend(self.waiting(&state));
         }
+    }
+
+    /// Specs that heard something are actors behind all machines.
+    fn specs_come_last(&mut self) {
+        let specs: BTreeSet<usize> =
+            self.steps.iter().flat_map(|step| &step.messages).filter_map(|one| one.to.checked_sub(SPECS)).collect();
+        let machines = self.actors.len();
+        for message in self.steps.iter_mut().flat_map(|step| &mut step.messages) {
+            if let Some(spec) = message.to.checked_sub(SPECS) {
+                message.to = machines + specs.range(..spec).count();
+            }
+        }
+        let name = |spec: usize| kind_name(self.program, self.program.specs[spec].kind as u32).to_owned();
+        self.actors.extend(specs.into_iter().map(name));
     }
 
     /// What is said of an execution that never ends.
@@ -134,8 +154,12 @@ impl Teller<'_> {
     }
 
     fn state_name(&self, machine: &Machine) -> String {
-        let states = &self.program.told.kinds[machine.kind as usize].states;
-        let top = machine.local.states.last().and_then(|top| states.get(*top as usize));
+        self.state_of(machine.kind as usize, &machine.local)
+    }
+
+    fn state_of(&self, kind: usize, local: &Local) -> String {
+        let states = &self.program.told.kinds[kind].states;
+        let top = local.states.last().and_then(|top| states.get(*top as usize));
         top.cloned().unwrap_or_else(|| "no state".to_owned())
     }
 
@@ -190,7 +214,32 @@ impl Teller<'_> {
         !self.steps.iter().flat_map(|step| &step.moves).any(|own| own.actor == machine)
     }
 
-    /// What is sent, who is created, what specs are told that nobody is sent, and what is printed.
+    /// What specs hear, and where that leads them; the last one may fail.
+    fn heard(&self, before: &State, step: &Step) -> Vec<Message> {
+        let (mut specs, mut heard, mut found) = (before.specs.clone(), step.heard.iter(), Vec::new());
+        let hears = before.machines[step.machine].kind as usize;
+        let listens =
+            |letter: &&Letter, spec: &Spec| spec.observes.contains(&letter.event) && spec.hears.contains(&hears);
+        let both = step.told.iter().flat_map(|letter| (0..specs.len()).map(move |number| (letter, number)));
+        let both: Vec<_> = both.filter(|(letter, number)| listens(letter, &self.program.specs[*number])).collect();
+        for (letter, number) in both {
+            let mut text = self.letter(letter);
+            let after = heard.next();
+            if let Some((_, after)) = after {
+                let name = |local: &Local| self.state_of(self.program.specs[number].kind, local);
+                let (from, to) = (name(&specs[number]), name(after));
+                text += &if from == to { String::new() } else { format!(": {from} -> {to}") };
+                specs[number] = after.clone();
+            }
+            found.push(Message { from: step.machine, to: SPECS + number, text });
+            if after.is_none() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// What is sent, who is created, what specs hear, and what is printed.
     fn messages(&self, before: &State, step: &Step) -> Vec<Message> {
         let from = step.machine;
         let mut messages: Vec<_> =
@@ -200,6 +249,7 @@ impl Teller<'_> {
             to: *target as usize,
             text: self.letter(letter),
         });
+        messages.extend(self.heard(before, step));
         messages.extend(sent);
         if let Happens::State(next) = &step.result {
             let created = before.machines.len()..next.machines.len();
