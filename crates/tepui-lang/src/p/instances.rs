@@ -6,6 +6,7 @@ use tepui_model::queue::{Binary, Value};
 
 use super::names::Names;
 use super::syntax::{Expression, Form, Parametric};
+use super::types::Type;
 use crate::diagnostic::{Sink, quote};
 
 /// The most instances of a test.
@@ -22,8 +23,17 @@ pub(super) fn instances(parametric: &Parametric, names: &Names<'_>, all: bool, s
         }
         let mut list = Vec::new();
         for value in values {
+            let fits = |found: &Value| {
+                let numeric = matches!(found, Value::Int(_));
+                names.parameters.get(name.text.as_str()).is_none_or(|kind| (*kind == Type::Int) == numeric)
+            };
             match evaluate(value, &HashMap::new()) {
-                Some(value) => list.push(value),
+                Some(found) if fits(&found) => list.push(found),
+                Some(_) => {
+                    let kind = names.parameters.get(name.text.as_str()).map(|kind| names.shown(kind));
+                    let message = format!("{} is {}", quote(&name.text), kind.unwrap_or_default());
+                    sink.push(value.place.error(message, "of another type"));
+                }
                 None => sink.push(value.place.error("a value of a parameter is a number or a Boolean", "neither")),
             }
         }
