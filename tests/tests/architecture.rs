@@ -307,7 +307,7 @@ const TRUSTED: &[Trusted] = &[
     ),
     (
         "queues",
-        4_200,
+        4_250,
         &[],
         &[
             "crates/tepui-model/src/queue",

@@ -245,6 +245,20 @@ fn what_is_not_of_its_type_proves_nothing() {
     }
 }
 
+/// A loop that counts what nobody asks for has no end, and one that asks for it has one.
+#[test]
+fn loops_that_only_count_have_no_end() {
+    let ends = |text: &str| {
+        let program = program(&format!("machine Main {{ start state S {{ entry {{ F(); }} }} fun F() {{ {text} }} }}"));
+        !explore(&program, 1, 10).errors.contains_key(&Error::Diverges)
+    };
+    assert!(!ends("var i, j: int; while (j < 3) { i = i + 1; j = 2 - j; }"));
+    assert!(!ends("var i: int; var s: seq[int]; while (sizeof(s) == 0) { i = i * 2 + 1; }"));
+    assert!(ends("var i: int; while (i < 3000) { i = i + 1; }"));
+    assert!(ends("var i, j: int; while (j < 3000) { i = i + 1; if (i > 1500) { j = i; } }"));
+    assert!(ends("var i: int; while (i < 3000) { i = i + 1; } while (i > 0) { i = i - 1; }"));
+}
+
 /// A step that goes on for ever although something changes on which nothing depends.
 #[test]
 fn what_does_not_matter_may_change_for_ever() {
@@ -265,6 +279,9 @@ fn what_does_not_matter_may_change_for_ever() {
         assert!(replay(&other, &Trace { program: other.digest(), ..read.clone() }).is_err(), "{text}");
         let forgets = Program { forgets: [(0, 0)].into(), ..other };
         assert!(replay(&forgets, &Trace { program: forgets.digest(), ..read.clone() }).is_err(), "{text}");
+        // The program itself comes to it where nothing is chosen.
+        assert_eq!(read.circle.is_some(), begin != "true" || act.contains('$'), "{text}");
+        let Some(_) = read.circle else { continue };
         // Nor where other values are forgotten, or none, or where the circle begins elsewhere.
         let mut forged = read.clone();
         forged.circle.as_mut().unwrap().state.machines[0].queue.clear();

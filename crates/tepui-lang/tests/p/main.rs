@@ -61,7 +61,7 @@ const WRONG: &[(&str, &str)] = &[
     ("start state S { exit { raise E; } }", "an exit function may not leave the state"),
     ("start state S { exit (x: int) { } }", "an exit function has no parameter"),
     ("start state S { on E goto S with { goto S; } }", "a transition function may not leave the state"),
-    ("start state S { on N do (x: bool) { } }", "expected bool, found int"),
+    ("start state S { on N do (x: bool) { } }", "this event carries int, and bool is taken here"),
     ("start state S { entry { assert 1; } }", "expected bool, found int"),
     ("start state S { entry { assert \"a\" % \"b\" == \"\"; } }", "not for string and string"),
     ("start state S { entry { print format(\"{x}\"); } }", "a placeholder is a number"),

@@ -75,7 +75,8 @@ impl Runner<'_> {
 
     /// A step for each way of a thread to go on or to fail, with any of the values that it may store.
     pub fn ways_of(&self, state: &State, thread: usize) -> Vec<Step> {
-        let all: &dyn Keep = if self.enforces() { &KeepAll } else { &First };
+        let enforces = self.program().procedures.iter().any(|procedure| procedure.enforced.is_some());
+        let all: &dyn Keep = if enforces { &KeepAll } else { &First };
         self.steps_keeping(state, thread, all)
     }
 

@@ -330,11 +330,6 @@ impl<'p> Runner<'p> {
         (shared.collect(), self.first_frames(main, &[], keep))
     }
 
-    /// Whether some procedure enforces something.
-    pub(super) fn enforces(&self) -> bool {
-        self.enforces
-    }
-
     /// The position at which a procedure begins.
     pub fn entry(&self, procedure: usize) -> usize {
         let called = &self.program.procedures[procedure];

@@ -43,6 +43,27 @@ impl Local {
         self.pending.iter_mut().for_each(|(_, letter)| each(&mut letter.payload));
     }
 
+    /// What it has in common with another one that stands at the same place: other values are forgotten.
+    fn common(&self, other: &Self) -> Option<Self> {
+        let blank = |local: &Self| {
+            let mut local = local.clone();
+            local.values_mut(&mut |value| *value = Value::Forgotten);
+            local
+        };
+        if blank(self) != blank(other) {
+            return None;
+        }
+        let (mut known, mut values) = (self.clone(), Vec::new());
+        other.clone().values_mut(&mut |value| values.push(value.clone()));
+        let mut values = values.into_iter();
+        known.values_mut(&mut |value| {
+            if values.next().as_ref() != Some(value) {
+                *value = Value::Forgotten;
+            }
+        });
+        Some(known)
+    }
+
     /// How much there is to remember of it, roughly.
     fn size(&self) -> usize {
         let slots = self.frames.iter().flat_map(|frame| &frame.slots);

@@ -21,6 +21,8 @@ pub(super) struct Run<'p, 'c> {
     pub(super) handled: Vec<Handled>,
     /// Where it has been and how much specs had been told there, with the number of choices made before.
     seen: HashMap<(Local, usize), usize>,
+    /// After many places, where it was then, and how often it has been compared with that.
+    mark: Option<(Local, usize)>,
     /// How much these places remember in all.
     remembered: usize,
     /// Whether the step ends where it may have been before.
@@ -29,12 +31,29 @@ pub(super) struct Run<'p, 'c> {
 }
 
 /// The way to an effect is an error, so that `?` leads there.
+/// After how many places it is asked whether the step goes round, and how often.
+const MANY_PLACES: usize = 1_000;
+const MOST_LOOKS: usize = 16;
+
 type Going<T> = Result<T, Effect>;
 
 impl<'p, 'c> Run<'p, 'c> {
     pub(super) fn new(program: &'p Program, kind: usize, this: u32, local: Local, choices: &'c mut Choices) -> Self {
         let (told, says, handled, seen) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        Self { program, kind, this, local, told, says, handled, seen, remembered: 0, probing: false, choices }
+        Self {
+            program,
+            kind,
+            this,
+            local,
+            told,
+            says,
+            handled,
+            seen,
+            mark: None,
+            remembered: 0,
+            probing: false,
+            choices,
+        }
     }
 
     /// A step that ends at the next place where the machine may have been before, with [`Effect::Repeats`].
@@ -180,7 +199,9 @@ impl<'p, 'c> Run<'p, 'c> {
             return Err(Effect::Endless);
         }
         let made = self.choices.next;
-        let Some(before) = self.seen.insert((self.local.clone(), self.told.len()), made) else { return Ok(()) };
+        let Some(before) = self.seen.insert((self.local.clone(), self.told.len()), made) else {
+            return self.look_back();
+        };
         if self.choices.made[before..made].iter().all(|(.., fair)| fair.is_none()) {
             return self.fail(Error::Diverges, "this goes on for ever");
         }
@@ -189,6 +210,26 @@ impl<'p, 'c> Run<'p, 'c> {
             Some(false) => Err(Effect::Repeats),
             None => Err(Effect::Endless),
         }
+    }
+
+    /// A step that has been at many places may be in a loop that changes something on which nothing depends.
+    fn look_back(&mut self) -> Going<()> {
+        if !self.program.forgets.is_empty() {
+            // Conditions do not ask for what is forgotten there.
+            return Ok(());
+        }
+        if self.seen.len() == MANY_PLACES {
+            self.mark = Some((self.local.clone(), 0));
+        } else if let Some((before, tried)) = &mut self.mark
+            && *tried < MOST_LOOKS
+            && let Some(known) = self.local.common(before)
+        {
+            *tried += 1;
+            if goes_round(self.program, self.kind, self.this, &known) == Some(true) {
+                return self.fail(Error::Diverges, "this goes on for ever");
+            }
+        }
+        Ok(())
     }
 
     fn scope(&self) -> Scope<'_> {
