@@ -8,6 +8,7 @@ use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Dialect, Options, read};
 use tepui_lang::source::Source;
 use tepui_model::queue::Program;
+use tepui_model::queue::state::Cannot;
 use tepui_tests::corpus::corpus;
 
 fn old(file: &str) -> Program {
@@ -130,6 +131,18 @@ fn covers_are_precise_enough() {
 }
 
 /// A row from which there are very many ways is left in the middle, and the search goes on from there.
+/// All ways of a step together may take no longer than some do alone.
+#[test]
+fn steps_with_long_ways_are_given_up() {
+    let text = "machine Main { var b: int; start state S { entry { var i: int; \
+                while (i < 50000) { if ($) { b = b + 1; } i = i + 1; } assert b != 7; } } }";
+    let parsed = read(&[Source::new("x.p", text.as_bytes())], Options::default()).unwrap();
+    let program = parsed.tests.into_iter().next().unwrap().program;
+    let mut explorer = Explorer::new(Arc::new(program), vec![Precision::ENDS], usize::MAX);
+    explorer.run(&mut |_| false);
+    assert_eq!(explorer.unknown(), Some(Cannot::Endless));
+}
+
 #[test]
 fn a_search_stops_in_the_middle_of_a_row() {
     let text = "machine Main { var a: int; var b: int; start state S { entry { a = choose(200); b = choose(200); \

@@ -89,6 +89,8 @@ impl Walk {
         };
         for _ in 0..self.options.steps {
             budget.spend(1)?;
+            // A single step may take long.
+            budget.look()?;
             self.cover(&state);
             let able: Vec<_> = (0..state.machines.len())
                 .filter(|machine| program.takes(&state.machines[*machine]) != Takes::Stuck)

@@ -137,12 +137,16 @@ pub struct Choices {
     next: usize,
     /// Where choices that are not given come from; if it is 0, the first one is made.
     seed: u64,
+    /// How much all ways together have taken so far.
+    spent: usize,
+    /// Whether that is too much to go on with others.
+    exhausted: bool,
 }
 
 impl Choices {
     /// These.
     pub fn of(made: &[u32]) -> Self {
-        Self { made: made.iter().map(|&number| (number, u32::MAX, None)).collect(), next: 0, seed: 0 }
+        Self { made: made.iter().map(|&number| (number, u32::MAX, None)).collect(), ..Self::default() }
     }
 
     /// Any, as a number has it that is not 0.
@@ -184,6 +188,7 @@ impl Choices {
     pub fn advance(&mut self) -> bool {
         self.made.truncate(self.next);
         self.next = 0;
+        self.exhausted |= self.spent > MOST_SPENT;
         while let Some((number, count, _)) = self.made.last_mut() {
             *number += 1;
             if *number < *count {
@@ -242,6 +247,9 @@ pub enum Effect {
 
 /// The most instructions of a step.
 const MOST_INSTRUCTIONS: usize = 1_000_000;
+
+/// The most that all ways of a step may take: instructions, and values that are remembered.
+const MOST_SPENT: usize = 4_000_000;
 
 /// The most that specs are told in a step.
 const MOST_TOLD: usize = 300;

@@ -74,7 +74,11 @@ impl<'p, 'c> Run<'p, 'c> {
         if let Some(letter) = taken {
             self.take(letter);
         }
+        if self.choices.exhausted {
+            return Ok(Effect::Endless);
+        }
         for _ in 0..MOST_INSTRUCTIONS {
+            self.choices.spent += 1;
             if self.local.frames.is_empty() {
                 let Some(task) = self.local.agenda.pop() else { return Ok(Effect::Rests) };
                 self.perform(task)?;
@@ -195,6 +199,7 @@ impl<'p, 'c> Run<'p, 'c> {
             return Err(Effect::Repeats);
         }
         self.remembered += self.local.size();
+        self.choices.spent += self.local.size();
         if self.told.len() > MOST_TOLD || self.remembered > MOST_REMEMBERED {
             return Err(Effect::Endless);
         }
