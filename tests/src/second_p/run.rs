@@ -308,7 +308,8 @@ impl Runner<'_> {
                 }
                 Some(Item::Evaluate(Whole::Stmt(stmt), next, _)) => {
                     let stmt = &self.program.stmts[*stmt];
-                    *next == stmt.effects.len() && matches!(stmt.what, What::Do) || self.jumps_now(stmt)
+                    let done = *next == stmt.effects.len() && matches!(stmt.what, What::Do);
+                    done || self.jumps_now(stmt)
                 }
                 _ => false,
             };
@@ -326,8 +327,18 @@ impl Runner<'_> {
         match stmt.what {
             What::Break | What::Continue | What::Block(_) | What::Receive(_) => true,
             What::Return => stmt.exprs.is_empty(),
+            What::Do => stmt.effects.iter().all(|&effect| self.is_idle(effect)),
             _ => false,
         }
+    }
+
+    /// Whether a foreign function is called that returns nothing, with what needs no work.
+    fn is_idle(&self, effect: ExprId) -> bool {
+        let plain = |one: &ExprId| {
+            matches!(self.program.exprs[*one], Expr::Constant(_) | Expr::Default(_) | Expr::Name(_) | Expr::This)
+        };
+        let Expr::Call(name, arguments) = &self.program.exprs[effect] else { return false };
+        self.program.foreign.get(name).is_some_and(Option::is_none) && arguments.iter().all(plain)
     }
 }
 

@@ -130,7 +130,6 @@ fn covers_are_precise_enough() {
     }
 }
 
-/// A row from which there are very many ways is left in the middle, and the search goes on from there.
 /// All ways of a step together may take no longer than some do alone.
 #[test]
 fn steps_with_long_ways_are_given_up() {
@@ -143,6 +142,7 @@ fn steps_with_long_ways_are_given_up() {
     assert_eq!(explorer.unknown(), Some(Cannot::Endless));
 }
 
+/// A row from which there are very many ways is left in the middle, and the search goes on from there.
 #[test]
 fn a_search_stops_in_the_middle_of_a_row() {
     let text = "machine Main { var a: int; var b: int; start state S { entry { a = choose(200); b = choose(200); \

@@ -30,11 +30,11 @@ pub(super) struct Run<'p, 'c> {
     pub(super) choices: &'c mut Choices,
 }
 
-/// The way to an effect is an error, so that `?` leads there.
 /// After how many places it is asked whether the step goes round, and how often.
 const MANY_PLACES: usize = 1_000;
 const MOST_LOOKS: usize = 16;
 
+/// The way to an effect is an error, so that `?` leads there.
 type Going<T> = Result<T, Effect>;
 
 impl<'p, 'c> Run<'p, 'c> {
@@ -273,9 +273,11 @@ impl<'p, 'c> Run<'p, 'c> {
         match self.value(event)? {
             Value::Event(number) => {
                 let payload = self.value(payload)?;
-                let payload = match event {
-                    Expression::Value(_) => payload,
-                    _ => well_typed(payload, &self.program.payloads[number as usize]).map_err(troubled)?,
+                let payload = match (event, self.program.payloads.get(number as usize)) {
+                    (Expression::Value(_), _) => payload,
+                    (_, Some(kind)) => well_typed(payload, kind).map_err(troubled)?,
+                    // What is no event of the program is in no state that the program gets to.
+                    (_, None) => return Err(Effect::Mistyped),
                 };
                 Ok(Letter { event: number, payload })
             }
