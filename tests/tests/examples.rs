@@ -214,7 +214,7 @@ fn answers_do_not_depend_on_policies() {
 }
 
 /// Examples that take long without the reduction of programs.
-const LONG: [&str; 3] = ["thieves.bp", "allocator.bp", "allocator-broken.bp"];
+const LONG: [&str; 4] = ["thieves.bp", "allocator.bp", "allocator-broken.bp", "deque.bp"];
 
 #[test]
 fn answers_do_not_depend_on_the_reduction_of_programs() {

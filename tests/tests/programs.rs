@@ -128,7 +128,7 @@ fn compare(name: &str, program: &Program, compiling: table::Options, limits: Lim
 fn compiled_programs_do_what_the_interpreter_does() {
     let limits = Limits { threads: 0, frames: 4, states: 1_500 };
     let mut complete = [0, 0];
-    for seed in 0..2_000 {
+    for seed in 0..1_200 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let text = match seed % 4 {
             0 => random_programs::fixed_program(&mut rng),
@@ -141,7 +141,7 @@ fn compiled_programs_do_what_the_interpreter_does() {
             complete[usize::from(reduce)] += usize::from(compare(&format!("seed {seed}"), &program, options, limits));
         }
     }
-    assert!(complete.iter().all(|&complete| complete > 500), "{complete:?}");
+    assert!(complete.iter().all(|&complete| complete > 300), "{complete:?}");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn the_corpus_is_answered() {
 #[test]
 fn call_return_relations_are_sound() {
     let mut proved = [0, 0, 0, 0];
-    for seed in 0..400 {
+    for seed in 0..250 {
         let text = random_programs::program(&mut fastrand::Rng::with_seed(seed));
         let program = read(&format!("seed {seed}"), text.as_bytes(), &[]);
         let found = explore(&program, Limits { threads: 3, frames: 4, states: 1_500 });
@@ -261,7 +261,7 @@ fn call_return_relations_are_sound() {
         }
     }
     // A model that keeps dead values has other sets of stacks, which may collapse sooner.
-    assert!(proved.iter().all(|&proved| proved > 20) && proved[0] + 2 >= *proved.iter().max().unwrap(), "{proved:?}");
+    assert!(proved.iter().all(|&proved| proved > 12) && proved[0] + 2 >= *proved.iter().max().unwrap(), "{proved:?}");
 }
 
 /// Each relation proves what the one before does not: a variable whose value is known at the call, and one that is dead.

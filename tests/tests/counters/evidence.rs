@@ -183,7 +183,7 @@ fn forge(rng: &mut Rng, certificate: &mut Certificate) {
 #[test]
 fn forgeries_prove_nothing_that_is_wrong() {
     let (mut proofs, mut refused, mut traces) = (0, 0, 0);
-    for seed in 0..1_500 {
+    for seed in 0..800 {
         let mut rng = Rng::with_seed(seed);
         let shape = Shape { transfers: seed % 2 == 0, guards: seed % 4 == 1, meetings: seed % 3 > 0 };
         let net = net(&mut rng, shape);
@@ -240,5 +240,5 @@ fn forgeries_prove_nothing_that_is_wrong() {
         }
     }
     println!("{proofs} proofs, {refused} forgeries refused, {traces} traces");
-    assert!(proofs > 200 && traces > 200 && refused > 2 * proofs, "{proofs} {refused} {traces}");
+    assert!(proofs > 100 && traces > 100 && refused > 2 * proofs, "{proofs} {refused} {traces}");
 }

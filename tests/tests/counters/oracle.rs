@@ -13,7 +13,7 @@ use tepui_model::pushdown::Names;
 
 use crate::random::{Shape, net};
 
-const SYSTEMS: u64 = 2_000;
+const SYSTEMS: u64 = 1_200;
 
 fn systems() -> u64 {
     std::env::var("TEPUI_RANDOM_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(SYSTEMS)

@@ -14,7 +14,7 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_model, shape_of};
 
-const SYSTEMS: u64 = 1600;
+const SYSTEMS: u64 = 1000;
 const CAP: Cap = Cap { height: 6, states: 2000 };
 
 #[derive(Clone, Copy, Default, Debug)]

@@ -12,7 +12,7 @@ use tepui_tests::oracle::{self, Bounded, Cap};
 use crate::{for_each_model, shape_of};
 use tepui_tests::random::{small_model, symmetric_model};
 
-const SYSTEMS: u64 = 1000;
+const SYSTEMS: u64 = 600;
 const BOUND: u32 = 5;
 const CAP: Cap = Cap { height: 7, states: 3000 };
 

@@ -19,7 +19,7 @@ use tepui_tests::random::{small_model, symmetric_model};
 
 use crate::{for_each_model, shape_of};
 
-const SYSTEMS: u64 = 600;
+const SYSTEMS: u64 = 400;
 const MOST: usize = 8;
 const CAP: Cap = Cap { height: 20, states: 120 };
 
@@ -70,7 +70,7 @@ fn bounded_sets_are_those_of_the_definition() {
 #[test]
 fn violations_are_found_at_smallest_bounds() {
     let draw = |seed: u64| small_model(&mut fastrand::Rng::with_seed(seed ^ 0xb0b), shape_of(seed));
-    let (count, tallies) = for_each_model(350, draw, |model, seed, found: &mut u64| {
+    let (count, tallies) = for_each_model(250, draw, |model, seed, found: &mut u64| {
         let grid = oracle::round_robin(model, MOST, MOST, CAP);
         for (prove, limit) in [(true, vec![MOST as u32]), (false, vec![MOST as u32, 3])] {
             let bound_limit = Some(limit.clone());
