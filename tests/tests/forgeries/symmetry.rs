@@ -388,5 +388,5 @@ fn nothing_takes_long_with_as_many_threads_as_there_can_be() {
     let mut chain = token_lemma(count);
     (1..count).for_each(|thread| chain.threads[thread].like = Some(thread - 1));
     assert!(answer(&model, vec![chain]).is_err());
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
