@@ -1,6 +1,6 @@
 //! Threads that wait: a search that explores only some threads at a state against one that explores all.
 //!
-//! Random programs are compared: 1,000, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. So are as many
+//! Random programs are compared: 2,000, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. So are as many
 //! random pushdown systems, and with the slow oracle. `TEPUI_RANDOM_SEED` is the first seed.
 
 #![allow(clippy::unwrap_used)]
@@ -56,7 +56,7 @@ fn counted(answer: &Answer) -> Vec<(u64, u64)> {
 #[test]
 fn what_waits_hides_nothing() {
     let first = number("TEPUI_RANDOM_SEED", 0);
-    let count = number("TEPUI_RANDOM_PROGRAMS", 1_000);
+    let count = number("TEPUI_RANDOM_PROGRAMS", 2_000);
     let (mut compared, mut reduced, mut calling, mut violated, mut states) = (0, 0, 0, 0, [0, 0]);
     for seed in first..first + count {
         let random = apart(&mut Rng::with_seed(seed));
@@ -102,7 +102,7 @@ fn what_waits_hides_nothing() {
 #[test]
 fn rules_that_wait_hide_nothing() {
     let first = number("TEPUI_RANDOM_SEED", 0);
-    let count = number("TEPUI_RANDOM_PROGRAMS", 1_000);
+    let count = number("TEPUI_RANDOM_PROGRAMS", 2_000);
     let (mut compared, mut reduced, mut growing, mut violated, mut open, mut states) = (0, 0, 0, 0, 0, [0, 0]);
     for seed in first..first + count {
         let model = of_parts(&mut Rng::with_seed(seed));

@@ -1,7 +1,7 @@
 //! The command line: one file for each command, and what they share. Files, environment, terminal and exit codes are
 //! touched here and nowhere else.
 //!
-//! Exit status: 0 safe or accepted, 1 unsafe or rejected, 2 bad usage or bad input, 3 unknown.
+//! Exit status: 0 safe or accepted, 1 unsafe or rejected, 2 bad usage or bad input, also a claim that does not hold, 3 unknown.
 
 mod args;
 pub mod bench;
@@ -33,6 +33,8 @@ pub(crate) enum Exit {
     Bad,
     /// Unknown.
     Unknown,
+    /// Bad input, which showed only in the end.
+    Misled,
 }
 
 impl From<Exit> for ExitCode {
@@ -40,6 +42,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Good => Self::from(0),
             Exit::Bad => Self::from(1),
+            Exit::Misled => Self::from(2),
             Exit::Unknown => Self::from(3),
         }
     }

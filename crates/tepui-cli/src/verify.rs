@@ -257,6 +257,8 @@ fn rendered(report: &Report<'_>, format: Format) -> String {
 struct Ended {
     says: String,
     status: Status,
+    /// Whether something that was given to help is wrong.
+    misled: bool,
     written: Result<()>,
 }
 
@@ -272,7 +274,7 @@ fn run_all(
     let outputs: Vec<_> = files.iter().flat_map(Files::all).cloned().collect();
     output::prepare(&all[0].inputs, &outputs)?;
     clock.watch.pause(|| all[0].warn());
-    let (mut statuses, mut texts, mut written) = (Vec::new(), Vec::new(), Ok(()));
+    let (mut statuses, mut misled, mut texts, mut written) = (Vec::new(), false, Vec::new(), Ok(()));
     for (number, (loaded, files)) in all.iter().zip(&files).enumerate() {
         let ended = match all.len() {
             1 => run(&clock, loaded, args, options, files, false)?,
@@ -282,6 +284,7 @@ fn run_all(
             }
         };
         statuses.push(ended.status);
+        misled |= ended.misled;
         written = written.and(ended.written);
         match args.format {
             Format::Human if all.len() > 1 => clock.watch.pause(|| print(&ended.says))?,
@@ -297,6 +300,7 @@ fn run_all(
     })?;
     written?;
     Ok(match status {
+        _ if misled => Exit::Misled,
         Status::Safe => Exit::Good,
         Status::Unsafe => Exit::Bad,
         Status::Unknown => Exit::Unknown,
@@ -368,7 +372,8 @@ fn run(
         proving: options.prove,
         ..Report::new(&loaded.file, &loaded.again, outcome)
     };
-    Ok(Ended { says: rendered(&report, args.format), status: outcome.status(), written })
+    let (says, misled) = (rendered(&report, args.format), problem.misled(outcome));
+    Ok(Ended { says, status: outcome.status(), misled, written })
 }
 
 /// The execution that violates a property.

@@ -163,6 +163,12 @@ impl Problem {
         self.kind.advice(outcome)
     }
 
+    /// Whether something that was given to help turned out to be wrong, like a claim about queues, and not the model. The
+    /// command takes that for bad input.
+    pub fn misled(&self, outcome: &Outcome) -> bool {
+        self.kind.misled(outcome)
+    }
+
     /// Refuses an engine and options of the command line that mean nothing to this problem.
     pub fn require_fitting(&self, file: &str, engine: &'static Facts, flags: &[&str]) -> Result<(), Error> {
         crate::table::fits_engine(self.kind.entry(), file, engine, flags)

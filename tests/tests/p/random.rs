@@ -1,6 +1,6 @@
 //! Random programs with queues: the engine's search against the slow one, and what it proves against the checker.
 //!
-//! There are 600 programs, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. `TEPUI_RANDOM_SEED` is the
+//! There are 1,000 programs, or as many as the environment variable `TEPUI_RANDOM_PROGRAMS` says. `TEPUI_RANDOM_SEED` is the
 //! first seed.
 
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use tepui::{
-    AUTO, Budget, COVER, Certificate, Options as Settings, Outcome, PartialOrder, Problem, QUEUES, Reason, Status,
-    Verdict, WALK, Walking, verify,
+    AUTO, Budget, CLOSURE, COVER, Certificate, Options as Settings, Outcome, PartialOrder, Problem, QUEUES, Reason,
+    Status, Verdict, WALK, Walking, verify,
 };
 use tepui_check::queue::{check, replay};
 use tepui_engines::queue::explorer::Explorer;
@@ -179,7 +179,7 @@ fn answered(program: &Program, slow: &Explored, counts: &mut BTreeMap<&'static s
         return Err(format!("{} is not asked for", missed.name()));
     }
     let walking = Walking { schedules: 50, steps: 60, ..Walking::default() };
-    let usual = [&AUTO, &COVER, &QUEUES, &WALK].map(|engine| (engine, PartialOrder::Auto));
+    let usual = [&AUTO, &CLOSURE, &COVER, &QUEUES, &WALK].map(|engine| (engine, PartialOrder::Auto));
     for (engine, partial_order) in usual.into_iter().chain([(&COVER, PartialOrder::Always)]) {
         let bound_limit = (*engine != WALK).then(|| vec![4]);
         let options = Settings { engine, self_check: true, walking, partial_order, bound_limit, ..Settings::default() };
@@ -249,7 +249,7 @@ fn leave_alone(program: &mut Program, rng: &mut Rng) {
 
 #[test]
 fn searches_agree() {
-    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 600));
+    let (first, count) = (number("TEPUI_RANDOM_SEED", 0), number("TEPUI_RANDOM_PROGRAMS", 1_000));
     let mut counts = BTreeMap::new();
     for seed in first..first + count {
         let mut rng = Rng::with_seed(seed);

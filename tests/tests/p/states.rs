@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tepui::{Budget, COVER, Options as Settings, Problem, Status, verify};
+use tepui::{Budget, CLOSURE, COVER, Options as Settings, Problem, Status, verify};
 use tepui_engines::queue::explorer::Explorer;
 use tepui_engines::queue::summary::{Order, Precision};
 use tepui_lang::p::{Dialect, Options, read};
@@ -127,6 +127,27 @@ fn covers_are_precise_enough() {
         let outcome = verify(&problem, &options, &Budget::unlimited()).unwrap().outcome;
         let expected = if safe { Status::Safe } else { Status::Unsafe };
         assert_eq!(outcome.status(), expected, "{file}: {outcome:?}");
+    }
+}
+
+/// Where what follows from the views is no more than what was reached, closure finds exactly these views, although queues
+/// are of any length.
+#[test]
+#[ignore = "needs the corpus"]
+fn closure_finds_the_views_that_there_are() {
+    let list = Precision { prefix: 0, order: Order::List, cap: 2 };
+    for (file, precision, views) in [
+        ("12-pingflood", Precision::ENDS, 18),
+        ("01-german-1", Precision::ENDS, 1_453),
+        ("01-german-1", list, 777),
+        ("10-pingpong", Precision::ENDS, 12),
+    ] {
+        let problem = Problem::from(without_bounds(old(file)));
+        let queue_precision = Some(precision);
+        let options = Settings { engine: &CLOSURE, queue_precision, self_check: true, ..Settings::default() };
+        let outcome = verify(&problem, &options, &Budget::unlimited()).unwrap().outcome;
+        assert_eq!(outcome.status(), Status::Safe, "{file}");
+        assert_eq!(outcome.iterations.last().unwrap().views, views, "{file}");
     }
 }
 

@@ -98,6 +98,11 @@ impl<S: System, A: Abstraction<S>> Closure<S, A> {
         self
     }
 
+    /// The system that is searched.
+    pub fn system(&self) -> &S {
+        &self.search.explorer.system
+    }
+
     /// Searches up to the end of a stage, a new violation or a closed set of views, and reports what is known then.
     pub fn advance(&mut self, budget: &mut Budget) -> Round {
         let bound = self.bound();

@@ -8,19 +8,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tepui_cert::queue::{Circle, Step as Listed, Trace};
+use tepui_cert::queue::Trace;
 use tepui_core::text::count;
 use tepui_core::{Bound, Budget, Engine, Evidence, Facts, Notes, Round, Stop};
+use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error;
-use tepui_model::queue::run::Choices;
-use tepui_model::queue::state::{Happens, State, Takes};
-use tepui_model::queue::{NULL, Program};
 
-use super::endless::goes_on;
 use super::explorer::Explorer;
+use super::follow::{Followed, Open, follow};
 use super::liveness::hot_for_ever;
-use super::slice::Needed;
 use super::spend_on;
+use super::suggest::claim_that_settles;
 use super::summary::{Order, Precision};
 use super::symmetry::explorer;
 
@@ -54,14 +52,6 @@ const FIRST: usize = 1;
 
 /// Why nothing is proved where a claim does not hold.
 pub(super) const UNFOUNDED: &str = "a claim about queues does not hold, so nothing can be proved with it";
-
-/// Why an error that the rows lead to is open.
-struct Open {
-    /// The kind of machine whose queue is not known well enough, if that is the reason, and the event that it takes.
-    at: Option<(usize, Option<u32>)>,
-    /// How many steps the rows need to the error.
-    steps: usize,
-}
 
 /// The engine.
 pub struct Cover {
@@ -101,13 +91,6 @@ enum Ended {
     VeryMany,
     /// What was taken for a name or an atom is more than that.
     Unnamed,
-}
-
-/// What a way of the rows comes to in the program.
-enum Followed {
-    Real(Trace),
-    /// Nothing comes of it.
-    Spurious(Open),
 }
 
 impl Cover {
@@ -181,7 +164,7 @@ impl Cover {
             if done? {
                 let asked = self.errors.contains(&Error::HotForEver);
                 if asked && !self.liveness_later && hot_for_ever(explorer, budget)?.is_some() {
-                    self.open.insert(Error::HotForEver, Open { at: None, steps: 0 });
+                    self.open.insert(Error::HotForEver, Open::default());
                 }
                 return Ok(Ended::Closed);
             }
@@ -345,6 +328,7 @@ impl Engine for Cover {
             }
             Ok(Ended::Closed) => {
                 self.closed = true;
+                self.suggest(&explorer, budget);
                 round.again = self.proved_with_less;
                 round.some_due = !self.open.is_empty();
                 round.test_due = self.open.is_empty() && !self.violated.contains_key(&Error::Invariant);
@@ -405,6 +389,19 @@ impl Cover {
         })
     }
 
+    /// Looks for claims about queues that would settle what is open. Without, the answer is the same.
+    fn suggest(&mut self, explorer: &Explorer, budget: &mut Budget) {
+        if self.violated.contains_key(&Error::Invariant) || self.program.rules.assume_claims {
+            return;
+        }
+        let first = self.open.iter_mut().next();
+        if let Some((error, open)) = first
+            && let Some((kind, Some(event))) = open.at
+        {
+            open.claim = claim_that_settles(&self.program, *error, (kind, event), explorer.precisions(), budget);
+        }
+    }
+
     /// What stands in the way of an answer.
     fn obstacle(&self) -> String {
         if self.violated.contains_key(&Error::Invariant) {
@@ -413,135 +410,6 @@ impl Cover {
         let Some((error, open)) = self.open.iter().next() else {
             return "nothing is left to be covered".to_owned();
         };
-        if *error == Error::HotForEver {
-            return "a spec seems to stay hot for ever, and it is not known whether it does".to_owned();
-        }
-        let steps = count(open.steps as u64, "step");
-        let seem = if open.steps == 1 { "seems" } else { "seem" };
-        let about = format!("{steps} {seem} to lead to the error {}", error.name());
-        let Some((kind, event)) = open.at else {
-            return format!("{about}, and it is not known whether that is so");
-        };
-        let kind = &self.program.told.kinds[kind].name;
-        match event {
-            Some(event) => {
-                let event = self.program.event_name(event);
-                format!(
-                    "{about}: can {event} be the next event that {kind} takes there? A claim about its queue may tell, \
-                     like --queue-invariant '{kind}: #{event} <= 1'"
-                )
-            }
-            None if !self.program.forgets.is_empty() => {
-                format!("{about}, and it is not known whether that is so: it may depend on what is forgotten")
-            }
-            None => format!("{about}: can the queue of {kind} be without anything to take there?"),
-        }
-    }
-}
-
-/// Takes the steps to an error in the program.
-fn follow(program: &Program, explorer: &mut Explorer, error: Error) -> Followed {
-    let Some((mut trace, letters)) = explorer.trace_with_letters(error) else {
-        return Followed::Spurious(Open { at: None, steps: 0 });
-    };
-    let mut choices = Choices::of(&trace.start);
-    let start = program.initial(&mut choices);
-    trace.start = choices.made();
-    match followed(program, explorer, start, &trace, &letters, error) {
-        Ok((steps, circle)) => {
-            (trace.steps, trace.circle) = (steps, circle);
-            Followed::Real(trace)
-        }
-        Err(at) => {
-            let at = at.map(|(kind, letter)| (kind, letter.map(|letter| explorer.tables().event_of(letter))));
-            Followed::Spurious(Open { at, steps: trace.steps.len() })
-        }
-    }
-}
-
-/// Where the steps of the rows part from those of the program: the kind of machine, and what it takes.
-type Parting = Option<(usize, Option<u32>)>;
-
-/// The steps of the program that those of the rows stand for: more of them, where the rows leave out letters that a machine
-/// only ignores. Values may have to be forgotten before the last one.
-fn followed(
-    program: &Program,
-    explorer: &Explorer,
-    start: Result<State, Happens>,
-    trace: &Trace,
-    letters: &[Option<u32>],
-    error: Error,
-) -> Result<(Vec<Listed>, Option<Circle>), Parting> {
-    let needed = Needed::of(program);
-    let mut steps = Vec::new();
-    let mut state = match start {
-        Ok(state) => state,
-        Err(Happens::Error(violation)) if violation.error == error => return Ok((steps, None)),
-        Err(_) => return Err(None),
-    };
-    for (number, (step, letter)) in trace.steps.iter().zip(letters).enumerate() {
-        ignore(program, explorer, &mut state, step.machine, &mut steps);
-        let machine = state.machines.get(step.machine).ok_or(None)?;
-        let at = Some((machine.kind as usize, *letter));
-        // What it takes in the program must be what it took in the rows.
-        let offered = match program.takes(machine) {
-            Takes::Stuck => return Err(at),
-            Takes::Nothing | Takes::Null => None,
-            Takes::Letter(place) => Some(needed.letter(&machine.queue[place])),
-        };
-        let wanted = letter.map(|letter| explorer.tables().letter_of(letter).clone());
-        let same = match (offered, wanted.filter(|letter| letter.event != NULL)) {
-            (Some(offered), Some(wanted)) => {
-                offered.event == wanted.event && offered.payload.is_meant_by(&wanted.payload, &mut None)
-            }
-            (offered, wanted) => offered.is_none() && wanted.is_none(),
-        };
-        if !same {
-            return Err(at);
-        }
-        let taken = program.step_of(&state, step.machine, usize::MAX, &mut Choices::of(&step.choices)).ok_or(at)?;
-        let target = taken.sent.and_then(|(target, _)| state.machines.get(target as usize));
-        match taken.result {
-            Happens::Error(violation) if violation.error == error => {
-                steps.push(Listed { machine: step.machine, choices: taken.choices });
-                return Ok((steps, None));
-            }
-            _ if error == Error::Diverges && number + 1 == trace.steps.len() => {
-                let (known, choices) = goes_on(program, &needed, &state, step).ok_or(None)?;
-                let circle = Circle { after: steps.len(), state: known };
-                steps.push(Listed { machine: step.machine, choices });
-                return Ok((steps, Some(circle)));
-            }
-            Happens::State(next) => {
-                steps.push(Listed { machine: step.machine, choices: taken.choices });
-                state = next;
-            }
-            // A bound that the summary did not decide.
-            Happens::Pruned => return Err(target.map(|target| (target.kind as usize, None)).or(at)),
-            _ => return Err(None),
-        }
-    }
-    (0..state.machines.len()).for_each(|machine| ignore(program, explorer, &mut state, machine, &mut steps));
-    match program.end(&state).iter().any(|violation| violation.error == error) {
-        true => Ok((steps, None)),
-        // Somebody could go on whose queue seemed to be empty of what he takes, or a bound was not known to be kept.
-        false => {
-            let able = state.machines.iter().find(|machine| program.takes(machine) != Takes::Stuck);
-            let last = trace.steps.last().and_then(|step| state.machines.get(step.machine));
-            Err(able.or(last).map(|machine| (machine.kind as usize, None)))
-        }
-    }
-}
-
-/// A machine takes the letters next to each other that it only ignores.
-fn ignore(program: &Program, explorer: &Explorer, state: &mut State, machine: usize, steps: &mut Vec<Listed>) {
-    while let Some(own) = state.machines.get(machine)
-        && let Takes::Letter(place) = program.takes(own)
-        && explorer.is_useless(own.kind as usize, own.queue[place].event)
-        && let Some(taken) = program.step_of(state, machine, usize::MAX, &mut Choices::of(&[]))
-        && let Happens::State(next) = taken.result
-    {
-        *state = next;
-        steps.push(Listed { machine, choices: Vec::new() });
+        open.told(&self.program, *error)
     }
 }

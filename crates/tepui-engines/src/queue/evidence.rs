@@ -5,7 +5,7 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::{Machine, State};
 
 use super::endless;
-use super::explorer::{Explorer, Path};
+use super::explorer::{Explorer, Path, Took};
 use super::liveness::Circle;
 use super::slice::Needed;
 use super::summary::{Order, Precision, Queue};
@@ -39,20 +39,19 @@ impl Explorer {
         Some(if error == Error::Diverges { endless::told(program, &Needed::of(program), trace) } else { trace })
     }
 
-    /// The same, and what is taken in each step.
-    pub(super) fn trace_with_letters(&mut self, error: Error) -> Option<(Trace, Vec<Option<u32>>)> {
+    /// The same, and what is taken in each step, from where.
+    pub(super) fn trace_with_letters(&mut self, error: Error) -> Option<(Trace, Vec<Took>)> {
         let row = *self.errors().get(&error)?;
-        let Path { start, steps } = self.way_to(row, Some(error));
-        let letters = steps.iter().map(|step| step.letter).collect();
+        let Path { start, steps, taken } = self.way_to(row, Some(error));
         let steps = steps.into_iter();
         let steps = steps.map(|step| cert::Step { machine: step.machine as usize, choices: step.choices });
         let (program, property) = (self.digest(), error.name().to_owned());
-        Some((Trace { program, property, start, steps: steps.collect(), circle: None }, letters))
+        Some((Trace { program, property, start, steps: steps.collect(), circle: None }, taken))
     }
 
     /// The steps to a circle, and around it once.
     pub(super) fn circle(&mut self, circle: Circle) -> Trace {
-        let Path { start, steps: before } = self.way_to(circle.start, None);
+        let Path { start, steps: before, .. } = self.way_to(circle.start, None);
         let state = self.state(circle.start);
         let (program, property) = (self.tables().program().digest(), Error::HotForEver.name().to_owned());
         let after = before.len();

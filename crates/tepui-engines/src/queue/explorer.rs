@@ -6,9 +6,10 @@
 //! states, and the rows that are found are closed: whatever the program does from one of these states leads to one of
 //! these rows.
 
+mod each;
 mod harmless;
 mod named;
-mod next;
+pub(super) mod next;
 mod permission;
 mod retrace;
 mod specs;
@@ -32,7 +33,7 @@ use super::tables::{Ends, Tables, Way};
 use crate::interner::Interner;
 use crate::rows::Rows;
 use next::Next;
-pub(super) use retrace::Path;
+pub(super) use retrace::{Path, Took};
 use specs::Turns;
 
 /// What may be taken from a queue.
@@ -100,17 +101,6 @@ pub struct Explorer {
     /// If some numbers that are chosen are atoms.
     atoms: Option<Atoms>,
 }
-
-/// Where a step leads.
-pub(super) struct Led<'w> {
-    pub(super) way: &'w Way,
-    pub(super) to: u32,
-    /// For each spec whether it was hot and whether it was cold on the way there.
-    pub(super) passed: &'w [[bool; 2]],
-}
-
-/// Told of each step.
-type Each<'s> = &'s mut dyn FnMut(&dyn Fn() -> Step, &Led<'_>);
 
 /// How many steps are taken from a row before it is asked again whether to stop.
 const AT_ONCE: u64 = 256;
@@ -227,7 +217,7 @@ impl Explorer {
         self.run(stop)
     }
 
-    fn machines(&self, row: &[u32]) -> usize {
+    pub(super) fn machines(&self, row: &[u32]) -> usize {
         (row.len() - self.tables.program().specs.len()) / 2
     }
 
@@ -267,7 +257,7 @@ impl Explorer {
     }
 
     /// Whether a claim may not hold of what is left of a machine's queue.
-    fn is_in_doubt(&self, row: &[u32], machine: usize) -> bool {
+    pub(super) fn is_in_doubt(&self, row: &[u32], machine: usize) -> bool {
         self.taken.get(&(row[2 * machine], row[2 * machine + 1])).is_some_and(|taken| taken.doubt)
     }
 
@@ -463,51 +453,22 @@ impl Explorer {
         if fate.may_hold { Next::Row(doubts) } else { Next::without_row(doubts) }
     }
 
-    /// What is wrong with a row in which no machine can move.
+    /// No machine can move.
     fn end(&mut self, number: u32, row: &[u32]) {
+        for error in self.wrong_at_end(row) {
+            self.errors.entry(error).or_insert(number);
+        }
+    }
+
+    /// What is wrong with a row in which no machine can move.
+    pub(super) fn wrong_at_end(&self, row: &[u32]) -> impl Iterator<Item = Error> + use<> {
         let program = self.tables.program();
         let waits = (0..self.machines(row)).any(|machine| self.tables.rest(row[2 * machine]).receives);
         let first = row.len() - program.specs.len();
         let hot = (0..program.specs.len())
             .any(|spec| self.tables.temperature(spec, row[first + spec]) == Some(Temperature::Hot));
         let wrong = [(waits && program.rules.today, Error::Deadlock), (hot, Error::HotAtEnd)];
-        for (_, error) in wrong.into_iter().filter(|(wrong, _)| *wrong) {
-            self.errors.entry(error).or_insert(number);
-        }
-    }
-
-    /// All steps from a row to rows that are known, each with where it leads and how specs were on the way; says which
-    /// machines cannot move.
-    pub(super) fn steps_from(&mut self, from: u32, each: Each<'_>) -> Vec<bool> {
-        let before = self.rows.get(from);
-        let mut stuck = Vec::new();
-        for machine in 0..self.machines(&before) {
-            let mut found = Vec::new();
-            stuck.push(!self.takes(&before, machine, &mut found));
-            for (letter, queue) in found {
-                let ways = self.tables.ways(machine as u32, before[2 * machine], letter);
-                for way in ways.iter() {
-                    let mut turns = Turns::default();
-                    loop {
-                        if matches!(self.next(&before, machine, queue, way, &mut turns), Next::Row(_)) {
-                            self.reduce();
-                            let step = || Step { from, machine: machine as u32, letter, choices: self.choices_of(way) };
-                            let found = self.rows.find(&self.next).into_iter();
-                            found.for_each(|to| each(&step, &Led { way, to, passed: &self.passed }));
-                        }
-                        if !turns.advance() {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        stuck
-    }
-
-    /// What is chosen on a way, and by specs that have just heard of it.
-    fn choices_of(&self, way: &Way) -> Vec<u32> {
-        [&way.choices[..], &self.chosen[..]].concat()
+        wrong.into_iter().filter_map(|(wrong, error)| wrong.then_some(error))
     }
 
     /// Whether a spec is hot or cold in a row.

@@ -7,14 +7,18 @@ mod distances;
 mod endless;
 mod evidence;
 pub mod explorer;
+mod follow;
 pub mod handlers;
 mod liveness;
+pub mod machines;
 mod names;
 pub mod queues;
 pub mod slice;
+mod suggest;
 pub mod summary;
 mod symmetry;
 pub mod tables;
+pub mod views;
 pub mod walk;
 
 use tepui_core::{Budget, Stop};

@@ -64,6 +64,16 @@ impl Queue {
         }
     }
 
+    /// In words: the letters at its head, and the marks of the others.
+    pub(super) fn text(&self, name: &dyn Fn(u32) -> String) -> String {
+        let Self { prefix, marks, counts } = self;
+        let mark = |(letter, last): &(u32, bool)| if *last { format!("last {}", name(*letter)) } else { name(*letter) };
+        let counted = counts.keys().filter(|_| marks.is_empty());
+        let parts = prefix.iter().map(|letter| name(*letter)).chain(marks.iter().map(mark));
+        let parts: Vec<_> = parts.chain(counted.map(|letter| name(*letter))).collect();
+        if parts.is_empty() { "empty".to_owned() } else { parts.join(", ") }
+    }
+
     fn rest_is_empty(&self) -> bool {
         self.marks.is_empty() && self.counts.is_empty()
     }

@@ -301,6 +301,11 @@ pub(crate) trait Kind: Send + Sync {
     /// What might be worth trying besides, after an answer.
     fn advice(&self, outcome: &Outcome) -> Vec<String>;
 
+    /// Whether something that was given to help turned out to be wrong, and not the model.
+    fn misled(&self, _: &Outcome) -> bool {
+        false
+    }
+
     /// What there is to say about the model.
     fn summary(&self) -> Result<Summary, Error>;
 

@@ -4,7 +4,7 @@ use tepui_model::queue::evaluate::Error;
 use tepui_model::queue::state::Cannot;
 
 /// What comes of a way.
-pub(super) enum Next {
+pub(in crate::queue) enum Next {
     /// Another row; and errors, where a summary does not say whether bounds are kept.
     Row(Vec<Error>),
     /// Errors, and nothing else.

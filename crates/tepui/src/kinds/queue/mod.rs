@@ -1,9 +1,11 @@
 //! Programs of state machines that send each other events: P, in two dialects.
 //!
 //! Each instance of a test is a problem of its own. What is asked about it are the sorts of errors that may happen in it.
-//! `cover` looks for a proof from above, `queues` raises the length of queues, and `walk` tries random executions.
+//! `cover` looks for a proof from above, `queues` raises the length of queues, `closure` goes where a proof needs it, and `walk`
+//! tries random executions.
 
 mod errors;
+mod growing;
 mod show;
 mod tell;
 
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 use tepui_cert::{Certificate, Trace};
 use tepui_check::{Accepted, Rejected};
-use tepui_core::{Budget, Facts, Member, Outcome, Portfolio, Query, Reason, Story};
+use tepui_core::{Budget, Facts, Member, Outcome, Portfolio, Query, Reason, Status, Story};
 use tepui_engines::queue::cover::Cover;
 use tepui_engines::queue::handlers;
 use tepui_engines::queue::queues::Queues;
@@ -24,12 +26,14 @@ use tepui_model::Digest;
 use tepui_model::queue::evaluate::Error as Wrong;
 use tepui_model::queue::{Program, ToldKind};
 
+use growing::Growing;
+
 use super::{
     Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Parts, Printed, Read, Replayed, Stopping,
     Summary, of_another_kind, open_because,
 };
 use crate::run::run;
-use crate::{AUTO, Dialect, Error, Input, Options, PartialOrder, Problem, Reading, Sending};
+use crate::{AUTO, CLOSURE, Dialect, Error, Input, Options, PartialOrder, Problem, Reading, Sending};
 
 pub use tepui_engines::queue::cover::FACTS as COVER;
 pub use tepui_engines::queue::queues::FACTS as QUEUES;
@@ -64,7 +68,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     also_reads: &[],
-    engines: &[&SIDE_BY_SIDE, &COVERING, &RAISING, &WALKING],
+    engines: &[&SIDE_BY_SIDE, &COVERING, &RAISING, &CLOSING, &WALKING],
     bounded: &QUEUES,
     flags: &[
         "--dialect",
@@ -120,6 +124,14 @@ static RAISING: EngineInfo = EngineInfo {
     summary: "from below: states with queues of one event, of two and so on, until their summaries are closed",
     condition: None,
     paper: PAPER,
+    flags: SUMMARIES,
+};
+
+static CLOSING: EngineInfo = EngineInfo {
+    facts: &CLOSURE,
+    summary: super::pushdown::CLOSURE.summary,
+    condition: None,
+    paper: OURS,
     flags: SUMMARIES,
 };
 
@@ -322,6 +334,9 @@ impl Tested {
             vec![Member::new(queues()).within(limit())]
         } else if only(&WALK) {
             vec![Member::new(walk())]
+        } else if only(&CLOSURE) {
+            let precision = precision.unwrap_or(QueuePrecision::ENDS);
+            vec![Member::new(Growing::new(whole(), errors(), precision)).within(limit())]
         } else {
             vec![
                 Member::new(cover()),
@@ -431,7 +446,16 @@ impl Kind for Tested {
         trace.to_text(remark)
     }
 
+    fn misled(&self, outcome: &Outcome) -> bool {
+        let is_claim = |name: &str| name == Wrong::Invariant.name();
+        outcome.properties.iter().any(|own| is_claim(&own.name) && own.verdict.status() == Status::Unsafe)
+    }
+
     fn advice(&self, outcome: &Outcome) -> Vec<String> {
+        if self.misled(outcome) {
+            let text = "a claim about queues does not hold, and nothing is proved with it: mend it, or leave it out";
+            return vec![text.to_owned()];
+        }
         match open_because(outcome) {
             Some(Reason::GaveUp(_)) if *outcome.engine != WALK => {
                 vec!["`tepui explore` with --engine walk tries random executions".to_owned()]
