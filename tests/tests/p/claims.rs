@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
+use tepui::{AUTO, Budget, CLOSURE, COVER, Options as Settings, Outcome, Problem, QUEUES, Status};
 use tepui_cert::queue::language::{Claims, Fate, Known};
 use tepui_cert::queue::{self as cert};
 use tepui_engines::queue::summary::{Order, Precision, Queue};
@@ -108,8 +109,12 @@ fn claims_are_decided_as_defined() {
 #[test]
 fn claims_are_read() {
     let program = program();
-    let right =
-        ["Main: #eA <= 1", " Main : G (eA => G !eB) & (empty | X true | eB)", "Main: !X true | F eA | #eA != 3"];
+    let right = [
+        "Main: #eA <= 1",
+        "Main#0 : empty",
+        " Main : G (eA => G !eB) & (empty | X true | eB)",
+        "Main: !X true | F eA | #eA != 3",
+    ];
     for text in right {
         assert!(read_claim(text, &program).is_ok(), "{text}: {:?}", read_claim(text, &program));
     }
@@ -122,6 +127,7 @@ fn claims_are_read() {
         ("Main: (eA", 9, "expected `)`"),
         ("Main: #eA 1", 10, "expected `<`"),
         ("Main: #eA < 300", 12, "expected a number up to 255"),
+        ("Main#x: true", 5, "expected the number of a machine"),
         ("Main: F eA", 5, "it is not true of the empty queue"),
         ("Main: eA eB ! G => () G", 9, "expected the end of the formula"),
     ] {
@@ -132,4 +138,78 @@ fn claims_are_read() {
     assert!(read_claim(&deep, &program).is_err());
     let deep = format!("Main: {}eA", "(".repeat(100_000));
     assert!(read_claim(&deep, &program).is_err());
+}
+
+/// A program with something claimed of its queues.
+fn claimed(text: &str, claim: &str) -> Problem {
+    let parsed = read(&[Source::new("x.p", text.as_bytes())], Options::default()).unwrap();
+    let mut program = parsed.tests.into_iter().next().unwrap().program;
+    if !claim.is_empty() {
+        program.claims.push(read_claim(claim, &program).unwrap());
+    }
+    Problem::from(program)
+}
+
+fn answer(problem: &Problem, options: &Settings) -> Outcome {
+    tepui::verify(problem, options, &Budget::unlimited().with_work(100_000)).unwrap().outcome
+}
+
+fn status(outcome: &Outcome, property: &str) -> Status {
+    outcome.properties.iter().find(|own| own.name == property).unwrap().verdict.status()
+}
+
+#[test]
+fn claims_may_be_about_one_machine() {
+    let text = "event eA; machine Main { start state I { entry { var c: machine; new Client(); c = new Client(); \
+                send c, eA; send c, eA; } } } machine Client { start state I { ignore eA; } }";
+    for engine in [&AUTO, &CLOSURE, &COVER, &QUEUES] {
+        let options = Settings { engine, self_check: true, ..Settings::default() };
+        for (claim, expected) in [
+            ("Client: #eA <= 1", Status::Unsafe),
+            ("Client#2: #eA <= 1", Status::Unsafe),
+            ("Client#1: #eA <= 1", Status::Safe),
+            ("Client#1: #eA <= 0", Status::Safe),
+            ("Client#2: #eA <= 2", Status::Safe),
+            ("Client#0: #eA <= 0", Status::Safe),
+        ] {
+            let outcome = answer(&claimed(text, claim), &options);
+            assert_eq!(status(&outcome, "invariant"), expected, "{claim} {}", engine.name);
+        }
+    }
+}
+
+/// One `eLast` and any number of `ePing`: after the first `eLast`, a list of first occurrences shows another one.
+const FLOOD: &str = "event eLast; event ePing; machine Main { start state I { entry { var c: machine; c = new Client(); \
+                     send c, eLast; while (true) { send c, ePing; } } } } \
+                     machine Client { start state Busy { ignore ePing; on eLast goto Idle; } \
+                     state Idle { ignore ePing; } }";
+
+#[test]
+fn what_settles_an_open_error_is_suggested() {
+    let precision = Precision { prefix: 0, order: Order::List, cap: 1 };
+    let options =
+        Settings { engine: &COVER, queue_precision: Some(precision), self_check: true, ..Settings::default() };
+    let open = answer(&claimed(FLOOD, ""), &options);
+    assert_eq!(status(&open, "unhandled"), Status::Unknown);
+    let told = open.obstacles.join("\n");
+    let (_, rest) = told.split_once("This claim settles it: --queue-invariant '").unwrap_or_else(|| panic!("{told}"));
+    let (claim, _) = rest.split_once('\'').unwrap();
+    assert_eq!(claim, "Client: #eLast <= 1");
+    let settled = answer(&claimed(FLOOD, claim), &options);
+    assert_eq!(settled.status(), Status::Safe);
+}
+
+/// Places are added where there are more machines than places.
+#[test]
+fn closure_has_places_for_all_machines() {
+    let text = "event eA; machine Main { start state I { entry { var n: int; var c: machine; while (n < 20) { \
+                c = new Client(); send c, eA; n = n + 1; } } } } \
+                machine Client { start state I { on eA goto J; } state J { entry { assert false; } } }";
+    let options = Settings { engine: &CLOSURE, self_check: true, ..Settings::default() };
+    let outcome = answer(&claimed(text, ""), &options);
+    assert_eq!(status(&outcome, "assert"), Status::Unsafe);
+    let one_by_one = text.replace("n < 20", "n < 12").replace("assert false;", "raise halt;");
+    let options = Settings { self_check: true, ..options };
+    let outcome = tepui::verify(&claimed(&one_by_one, ""), &options, &Budget::unlimited()).unwrap().outcome;
+    assert_eq!(outcome.status(), Status::Safe, "{:?}", outcome.obstacles);
 }

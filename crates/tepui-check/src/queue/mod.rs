@@ -340,7 +340,7 @@ impl<'c> Checker<'c> {
         let takes = |letter: u32| program.may_take(*kind as usize, local, letters[letter as usize].event);
         let taken = self.offered(row[2 * machine], queue)?;
         for (letter, left) in &*taken {
-            if self.may_leave((*kind as usize, queue), (*letter, *left), &takes)? {
+            if self.may_leave((*kind as usize, machine, queue), (*letter, *left), &takes)? {
                 self.steps(row, machine, Some(*letter), *left)?;
             }
         }
@@ -371,18 +371,18 @@ impl<'c> Checker<'c> {
         }
     }
 
-    fn formulas(&self, kind: usize) -> Vec<&'c Formula> {
-        self.program.claims.iter().filter(|claim| claim.kind == kind).map(|claim| &claim.formula).collect()
+    fn formulas(&self, kind: usize, machine: usize) -> Vec<&'c Formula> {
+        self.program.claims.iter().filter(|claim| claim.is_about(kind, machine)).map(|claim| &claim.formula).collect()
     }
 
     /// Whether something may be left of a queue when a letter is taken, if all that is claimed holds.
     fn may_leave(
         &self,
-        (kind, queue): (usize, u32),
+        (kind, machine, queue): (usize, usize, u32),
         (letter, left): (u32, u32),
         takes: &dyn Fn(u32) -> bool,
     ) -> Result<bool, Wrong> {
-        let formulas = self.formulas(kind);
+        let formulas = self.formulas(kind, machine);
         if formulas.is_empty() {
             return Ok(true);
         }

@@ -64,7 +64,7 @@ impl Checker<'_> {
             }
         }
         let number = number.ok_or("a letter that is sent is not listed once")?;
-        let formulas = self.formulas(*kind as usize);
+        let formulas = self.formulas(*kind as usize, target);
         if !formulas.is_empty() {
             let event = |letter: u32| self.certificate.letters[letter as usize].event;
             let claims = Claims { formulas: &formulas, event: &event };

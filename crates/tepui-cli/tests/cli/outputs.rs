@@ -159,3 +159,19 @@ fn a_named_pipe_is_written_directly() {
     assert!(reader.join().unwrap().starts_with("tepui trace 1"));
     assert!(!std::fs::metadata(room.path("pipe")).unwrap().is_file());
 }
+
+/// A claim that does not hold is bad input, and is shown to be.
+#[test]
+fn a_claim_that_does_not_hold_is_bad_input() {
+    let room = Room::new();
+    let text = "event eA; machine Main { start state I { entry { send this, eA; } ignore eA; } }";
+    room.write("one.p", text);
+    for (claim, exit) in [("Main: #eA <= 1", 0), ("Main: #eA <= 0", 2), ("Main: F eA", 2), ("Main#7: empty", 0)] {
+        let line = ["verify", "one.p", "--property", "invariant", "--queue-invariant", claim];
+        let output = Command::new(env!("CARGO_BIN_EXE_tepui")).args(line).current_dir(room.folder.path()).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{claim}: {output:?}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(claim != "Main: #eA <= 0" || told.contains("claim 1 about queues of Main does not hold"), "{told}");
+    }
+}

@@ -11,14 +11,14 @@ use super::evidence::{precision as known_as, queue as known};
 use super::summary::{Precision, Queue};
 use super::tables::Tables;
 
-/// The claims about queues of a kind of machine.
-fn formulas(program: &Program, kind: usize) -> Vec<&Formula> {
-    program.claims.iter().filter(|claim| claim.kind == kind).map(|claim| &claim.formula).collect()
+/// The claims about the queue of a machine of a kind.
+fn formulas(program: &Program, (kind, machine): (usize, usize)) -> Vec<&Formula> {
+    program.claims.iter().filter(|claim| claim.is_about(kind, machine)).map(|claim| &claim.formula).collect()
 }
 
 /// What becomes of claims when a letter is put into a queue.
-pub(super) fn push(tables: &Tables, kind: usize, precision: &Precision, queue: &Queue, letter: u32) -> Fate {
-    let formulas = formulas(tables.program(), kind);
+pub(super) fn push(tables: &Tables, of: (usize, usize), precision: &Precision, queue: &Queue, letter: u32) -> Fate {
+    let formulas = formulas(tables.program(), of);
     if formulas.is_empty() {
         return Fate { may_hold: true, may_fail: false };
     }
@@ -30,13 +30,13 @@ pub(super) fn push(tables: &Tables, kind: usize, precision: &Precision, queue: &
 /// What becomes of claims when a letter is taken from a queue.
 pub(super) fn take(
     tables: &Tables,
-    kind: usize,
+    of: (usize, usize),
     precision: &Precision,
     (before, after): (&Queue, &Queue),
     letter: u32,
     takes: &dyn Fn(u32) -> bool,
 ) -> Fate {
-    let formulas = formulas(tables.program(), kind);
+    let formulas = formulas(tables.program(), of);
     if formulas.is_empty() {
         return Fate { may_hold: true, may_fail: false };
     }

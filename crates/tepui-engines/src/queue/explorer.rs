@@ -68,9 +68,9 @@ pub struct Explorer {
     longest: usize,
     queues: Interner<Queue>,
     /// What a machine may take from a queue, by their numbers: the letters, each with the queue that is left.
-    taken: FxHashMap<(u32, u32), Arc<Taken>>,
+    taken: FxHashMap<(u32, u32, u32), Arc<Taken>>,
     /// What a queue becomes with a letter more, for each kind of machine, and what becomes of claims.
-    longer: FxHashMap<(u32, u32, u32), (u32, Fate)>,
+    longer: FxHashMap<(u32, u32, u32, u32), (u32, Fate)>,
     /// For each machine two numbers, its own state and its queue, then one for each spec.
     rows: Rows,
     /// For each row that from which it was found first; for the first ones themselves.
@@ -258,7 +258,7 @@ impl Explorer {
 
     /// Whether a claim may not hold of what is left of a machine's queue.
     pub(super) fn is_in_doubt(&self, row: &[u32], machine: usize) -> bool {
-        self.taken.get(&(row[2 * machine], row[2 * machine + 1])).is_some_and(|taken| taken.doubt)
+        self.taken.get(&(row[2 * machine], row[2 * machine + 1], self.apart(machine))).is_some_and(|taken| taken.doubt)
     }
 
     /// What a machine may take, each with the queue that is left; says whether it can move.
@@ -269,7 +269,7 @@ impl Explorer {
             return false;
         }
         if rest.takes {
-            let taken = self.taken(local, queue);
+            let taken = self.taken(machine, local, queue);
             found.extend(taken.letters.iter().map(|(letter, left)| (Some(*letter), *left)));
             if taken.some {
                 return true;
@@ -281,9 +281,16 @@ impl Explorer {
         !found.is_empty()
     }
 
+    /// The number of a machine, if something is claimed of some machines only.
+    fn apart(&self, machine: usize) -> u32 {
+        let of_one = self.tables.program().claims.iter().any(|claim| claim.machine.is_some());
+        if of_one { machine as u32 } else { 0 }
+    }
+
     /// What a machine may take from a queue.
-    fn taken(&mut self, local: u32, queue: u32) -> Arc<Taken> {
-        if let Some(known) = self.taken.get(&(local, queue)) {
+    fn taken(&mut self, machine: usize, local: u32, queue: u32) -> Arc<Taken> {
+        let key = (local, queue, self.apart(machine));
+        if let Some(known) = self.taken.get(&key) {
             return Arc::clone(known);
         }
         let (kind, known) = (self.tables.local_of(local).0 as usize, self.queues[queue].clone());
@@ -297,14 +304,14 @@ impl Explorer {
         let found = precision.take(&known, &may);
         let mut taken = Taken { letters: Vec::new(), some: !found.is_empty(), doubt: false };
         for (letter, left) in found {
-            let fate = claims::take(&self.tables, kind, &precision, (&known, &left), letter, &may);
+            let fate = claims::take(&self.tables, (kind, machine), &precision, (&known, &left), letter, &may);
             taken.doubt |= fate.may_fail;
             if fate.may_hold {
                 taken.letters.push((letter, self.queues.intern(left)));
             }
         }
         let taken = Arc::new(taken);
-        self.taken.insert((local, queue), Arc::clone(&taken));
+        self.taken.insert(key, Arc::clone(&taken));
         taken
     }
 
@@ -439,11 +446,11 @@ impl Explorer {
         if full {
             return Next::Refused;
         }
-        let key = (kind as u32, queue, letter);
+        let key = (kind as u32, queue, letter, self.apart(target));
         let (longer, fate) = match self.longer.get(&key) {
             Some(known) => *known,
             None => {
-                let fate = claims::push(&self.tables, kind, &precision, &self.queues[queue], letter);
+                let fate = claims::push(&self.tables, (kind, target), &precision, &self.queues[queue], letter);
                 let longer = self.queues.intern(precision.push(&self.queues[queue], letter));
                 *self.longer.entry(key).or_insert((longer, fate))
             }

@@ -39,7 +39,7 @@ pub(super) fn claim_that_settles(
     let holds = |formula: &Formula| queues.iter().all(|queue| formula.holds(queue.iter().copied()));
     let told = candidates.into_iter().filter(|(formula, _)| holds(formula)).take(TRIED).find(|(formula, _)| {
         let mut with_claim = Program::clone(program);
-        with_claim.claims.push(Claim { kind, formula: formula.clone() });
+        with_claim.claims.push(Claim { kind, machine: None, formula: formula.clone() });
         let mut rows = Explorer::new(Arc::new(with_claim), precisions.to_vec(), usize::MAX);
         let done = search(&mut rows, ROWS, budget);
         done && !rows.errors().contains_key(&error) && !rows.errors().contains_key(&Error::Invariant)

@@ -1,6 +1,6 @@
 //! What is claimed of queues: `Client: #DONE <= 1`, one claim a line.
 //!
-//! A claim is a formula about the queue of each machine of a kind. An event stands for itself at the head; `#e` counts; `X`,
+//! A claim is a formula about the queue of each machine of a kind, or of one of them: `Client#2`. An event stands for itself at the head; `#e` counts; `X`,
 //! `F` and `G` speak of suffixes; `!`, `&`, `|` and `=>` are what they are, from the tightest to the loosest.
 
 use tepui_model::queue::Program;
@@ -39,7 +39,11 @@ pub fn read_claim(text: &str, program: &Program) -> Result<Claim, Unclear> {
     let Some((name, _)) = text.split_once(':') else {
         return Err(unclear(0, "expected `MACHINE: FORMULA`".to_owned()));
     };
-    let own = name.trim();
+    let (own, machine) = name.trim().split_once('#').map_or((name.trim(), None), |(own, number)| (own, Some(number)));
+    let machine = machine.map(|number| {
+        let at = name.find('#').map_or(0, |at| at + 1);
+        number.parse::<u32>().map_err(|_| unclear(at, "expected the number of a machine, as in `Client#2`".to_owned()))
+    });
     let specs: Vec<_> = program.specs.iter().map(|spec| spec.kind).collect();
     let kinds = program.told.kinds.iter().enumerate().filter(|(kind, _)| !specs.contains(kind));
     let Some((kind, _)) = kinds.into_iter().find(|(_, kind)| kind.name == own) else {
@@ -55,7 +59,7 @@ pub fn read_claim(text: &str, program: &Program) -> Result<Claim, Unclear> {
         let message = "it is not true of the empty queue, with which every machine begins".to_owned();
         return Err(unclear(name.len() + 1, message));
     }
-    Ok(Claim { kind, formula })
+    Ok(Claim { kind, machine: machine.transpose()?, formula })
 }
 
 struct Reader<'t> {

@@ -47,8 +47,17 @@ pub enum Comparison {
 pub struct Claim {
     /// The kind.
     pub kind: usize,
+    /// The number of the machine, if it is about one only.
+    pub machine: Option<u32>,
     /// What is claimed.
     pub formula: Formula,
+}
+
+impl Claim {
+    /// Whether it is about the queue of a machine of a kind.
+    pub fn is_about(&self, kind: usize, machine: usize) -> bool {
+        self.kind == kind && self.machine.is_none_or(|own| own as usize == machine)
+    }
 }
 
 /// What is true of a suffix: for each part of the formula, parts before wholes, whether it is, and a number for those that

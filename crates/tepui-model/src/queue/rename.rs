@@ -47,7 +47,8 @@ impl Program {
     pub fn has_no_numbers(&self) -> bool {
         let variables = self.kinds.iter().flat_map(|kind| &kind.variables);
         let code = self.functions.iter().flat_map(|function| &function.code);
-        variables.into_iter().all(has_no_machine) && code.into_iter().all(is_without_numbers)
+        let claims = self.claims.iter().all(|claim| claim.machine.is_none());
+        claims && variables.into_iter().all(has_no_machine) && code.into_iter().all(is_without_numbers)
     }
 }
 

@@ -240,7 +240,7 @@ impl Program {
         let broken = place.filter(|_| !self.claims.is_empty()).and_then(|place| {
             let mut queue = acting.queue.clone();
             queue.remove(place);
-            self.broken_claim(acting.kind as usize, &queue)
+            self.broken_claim((acting.kind as usize, machine), &queue)
         });
         let result = broken.unwrap_or_else(|| {
             let hearing = Hearing { told: &outcome.told, choices, heard: &mut heard, handled: &mut handled };
@@ -335,16 +335,16 @@ impl Program {
             }
         }
         receiver.queue.push(letter);
-        match self.broken_claim(receiver.kind as usize, &receiver.queue) {
+        match self.broken_claim((receiver.kind as usize, target), &receiver.queue) {
             Some(broken) => broken,
             None => Happens::State(after),
         }
     }
 
     /// What comes of a queue of which something is claimed that is not true.
-    fn broken_claim(&self, kind: usize, queue: &[Letter]) -> Option<Happens> {
+    fn broken_claim(&self, (kind, machine): (usize, usize), queue: &[Letter]) -> Option<Happens> {
         let events = || queue.iter().map(|letter| letter.event);
-        let broken = |claim: &Claim| claim.kind == kind && !claim.formula.holds(events());
+        let broken = |claim: &Claim| claim.is_about(kind, machine) && !claim.formula.holds(events());
         let number = self.claims.iter().position(broken)?;
         if self.rules.assume_claims {
             return Some(Happens::Pruned);

@@ -81,9 +81,11 @@ impl Explorer {
     /// A step that begins with taking something, after which a claim may not hold.
     fn doubtful_step(&mut self, row: &[u32]) -> Option<Step> {
         let machine = (0..self.machines(row)).find(|&machine| {
-            self.tables.rest(row[2 * machine]).takes && self.taken(row[2 * machine], row[2 * machine + 1]).doubt
+            self.tables.rest(row[2 * machine]).takes
+                && self.taken(machine, row[2 * machine], row[2 * machine + 1]).doubt
         })?;
-        let letter = self.taken(row[2 * machine], row[2 * machine + 1]).letters.first().map(|(letter, _)| *letter);
+        let letter =
+            self.taken(machine, row[2 * machine], row[2 * machine + 1]).letters.first().map(|(letter, _)| *letter);
         Some(Step { from: 0, machine: machine as u32, letter, choices: Vec::new() })
     }
 
