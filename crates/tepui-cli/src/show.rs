@@ -161,12 +161,14 @@ fn json(loaded: &Loaded, summary: &Summary) -> Map<String, Value> {
     document
 }
 
-fn value(field: Field) -> Value {
+/// A value as JSON.
+pub(crate) fn value(field: Field) -> Value {
     match field {
         Field::Number(number) => number.into(),
         Field::Flag(flag) => flag.into(),
         Field::Text(text) => text.into(),
         Field::List(fields) => fields.into_iter().map(value).collect(),
+        Field::Named(fields) => fields.into_iter().map(|(name, field)| (name, value(field))).collect(),
         Field::Object(fields) => fields.into_iter().map(|(name, field)| (name.to_owned(), value(field))).collect(),
     }
 }

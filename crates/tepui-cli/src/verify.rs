@@ -16,6 +16,7 @@ use super::args::{
 };
 use super::input::{Loaded, again, load_all};
 use super::limits::{Limits, Watch, while_watched};
+use super::show::value;
 use super::{Exit, bounding, evidence, output, print, shown};
 
 /// Runs `tepui verify`.
@@ -396,6 +397,11 @@ fn is_json(path: Option<&Path>) -> bool {
     path.and_then(Path::extension).is_some_and(|extension| extension == "json")
 }
 
+/// Whether a trace is to be written as other tools for the language write it.
+fn is_log(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".trace.json"))
+}
+
 /// The files that a run writes.
 struct Files {
     certificate: Option<PathBuf>,
@@ -430,9 +436,14 @@ impl Files {
                 Verdict::Unsafe(refuted) => Some(problem.trace_text(refuted.trace())),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            let traces: String = match is_json(Some(path)) {
-                true => tepui_report::json::traces(outcome, stories),
-                false => outcome.properties.iter().filter_map(|property| text(&property.verdict)).collect(),
+            let log = outcome.trace().filter(|_| is_log(path)).and_then(|trace| problem.log(trace));
+            let traces: String = match (log, is_json(Some(path))) {
+                (Some(entries), _) => {
+                    let entries: serde_json::Value = entries.into_iter().map(value).collect();
+                    format!("{entries:#}\n")
+                }
+                (None, true) => tepui_report::json::traces(outcome, stories),
+                (None, false) => outcome.properties.iter().filter_map(|property| text(&property.verdict)).collect(),
             };
             evidence::write(path, &traces)?;
         }

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tepui_cert::Trace;
+
 use crate::{Approximation, Bound, Evidence, Facts, Limit, Reason, Round, Status, Verdict};
 
 /// The record of one bound: all that a table or a plot needs. A run through very many bounds keeps all that brought new
@@ -157,6 +159,14 @@ impl Outcome {
         self.properties.iter().find_map(|property| match &property.verdict {
             Verdict::Safe(proven) => Some(proven.evidence()),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
+        })
+    }
+
+    /// The trace to the first of the violations.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.properties.iter().find_map(|property| match &property.verdict {
+            Verdict::Unsafe(refuted) => Some(refuted.trace()),
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
         })
     }
 

@@ -9,7 +9,7 @@ use tepui_model::Digest;
 use crate::kinds::{
     Answer, Asked, Bounding, Checked, CountLimits, Counted, Detail, Kind, Printed, Replayed, SequentialForm, Summary,
 };
-use crate::{Error, Input, Options, Reading, Refusal};
+use crate::{Error, Field, Input, Options, Reading, Refusal};
 
 /// A model of any kind, with what is asked about it.
 pub struct Problem {
@@ -156,6 +156,11 @@ impl Problem {
     /// What there is to say where nothing is asked for.
     pub fn about(&self, budget: &Budget) -> Option<About> {
         self.kind.about(budget)
+    }
+
+    /// A trace as other tools for the language of the model write it, if there are such: a list of entries.
+    pub fn log(&self, trace: &Trace) -> Option<Vec<Field>> {
+        self.kind.log(trace)
     }
 
     /// What might be worth trying besides, after an answer.

@@ -175,3 +175,38 @@ fn a_claim_that_does_not_hold_is_bad_input() {
         assert!(claim != "Main: #eA <= 0" || told.contains("claim 1 about queues of Main does not hold"), "{told}");
     }
 }
+
+/// Traces of P programs in the words of P's own checker: entries with clocks, which only go forward.
+#[test]
+fn traces_of_p_programs_are_written_for_other_tools() {
+    let room = Room::new();
+    let text = "type T = (from: machine, n: int); event eA: T; spec S observes eA { start state Cold { on eA goto Warm; } \
+                hot state Warm { ignore eA; } } machine Main { start state I { entry { var c: machine; c = new Client(); \
+                send c, eA, (from = this, n = 3); } } } \
+                machine Client { start state I { on eA goto J; } state J { entry { assert false, \"no\"; } } } \
+                test t [main=Main]: assert S in { Main, Client };";
+    room.write("one.p", text);
+    room.expect("verify one.p --property assert --trace one.trace.json", 1);
+    let read = std::fs::read_to_string(room.path("one.trace.json")).unwrap();
+    let entries: Vec<serde_json::Value> = serde_json::from_str(&read).unwrap();
+    let types: Vec<_> = entries.iter().map(|entry| entry["type"].as_str().unwrap()).collect();
+    let expected = [
+        "CreateMonitor",
+        "CreateStateMachine",
+        "CreateStateMachine",
+        "MonitorProcessEvent",
+        "MonitorStateTransition",
+        "MonitorStateTransition",
+        "SendEvent",
+        "DequeueEvent",
+        "AssertionFailure",
+    ];
+    assert_eq!(types, expected);
+    let send = &entries[6]["details"];
+    assert_eq!(send["payload"], serde_json::json!({ "from": "Main(0)", "n": "3" }));
+    assert_eq!((&send["sender"], &send["target"]), (&"Main(0)".into(), &"Client(1)".into()));
+    let taken = &entries[7]["details"];
+    assert_eq!((&taken["id"], &taken["event"]), (&"Client(1)".into(), &"eA".into()));
+    assert_eq!(taken["clock"]["Main(0)"], send["clock"]["Main(0)"], "who takes it knows what its sender knew");
+    assert!(entries[8]["details"]["error"].as_str().unwrap().contains("no"), "{}", entries[8]);
+}

@@ -218,6 +218,8 @@ pub enum Field {
     List(Vec<Field>),
     /// Values with names.
     Object(Vec<(&'static str, Field)>),
+    /// Values with names that come from a model.
+    Named(Vec<(String, Field)>),
 }
 
 /// A text to be written to a file: the extension that belongs to it, and the text.
@@ -297,6 +299,11 @@ pub(crate) trait Kind: Send + Sync {
 
     /// The text form of a trace, with remarks for people.
     fn trace_text(&self, trace: &Trace) -> String;
+
+    /// A trace as other tools for the language of the model write it, if there are such: a list of entries.
+    fn log(&self, _: &Trace) -> Option<Vec<Field>> {
+        None
+    }
 
     /// What might be worth trying besides, after an answer.
     fn advice(&self, outcome: &Outcome) -> Vec<String>;

@@ -24,7 +24,7 @@ static FACTS: Facts = Facts {
 const FIRST: usize = 8;
 
 /// For how many machines there are places at most.
-const MOST: usize = 4096;
+const MOST: usize = 512;
 
 /// The closure search, begun again with more places where there are more machines.
 pub(super) struct Growing {

@@ -6,6 +6,7 @@
 
 mod errors;
 mod growing;
+mod log;
 mod show;
 mod tell;
 
@@ -29,7 +30,7 @@ use tepui_model::queue::{Program, ToldKind};
 use growing::Growing;
 
 use super::{
-    Answer, Asked, Checked, Detail, EngineInfo, Entry, Kind, Language, Parts, Printed, Read, Replayed, Stopping,
+    Answer, Asked, Checked, Detail, EngineInfo, Entry, Field, Kind, Language, Parts, Printed, Read, Replayed, Stopping,
     Summary, of_another_kind, open_because,
 };
 use crate::run::run;
@@ -444,6 +445,11 @@ impl Kind for Tested {
         let story = tell::story(&self.program, &self.sources, trace, Detail::Short);
         let remark = |number: usize| tell::remark(&story, number);
         trace.to_text(remark)
+    }
+
+    fn log(&self, trace: &Trace) -> Option<Vec<Field>> {
+        let Trace::Queue(trace) = trace else { return None };
+        Some(log::entries(&self.program, trace))
     }
 
     fn misled(&self, outcome: &Outcome) -> bool {
