@@ -169,6 +169,8 @@ impl Grace {
 pub struct Budget {
     flags: Arc<Flags>,
     lane: Option<Lane>,
+    /// The work that the lane is told of, where this is a budget within another one: whose it is charges for all of it later.
+    told: Option<u64>,
     work: u64,
     /// The most work, if that is limited.
     most: Option<u64>,
@@ -245,7 +247,8 @@ impl Budget {
     #[must_use]
     pub fn with_work(&self, most: u64) -> Self {
         let most = Some(self.most.map_or(most, |own| own.saturating_sub(self.work).min(most)));
-        Self { flags: Arc::clone(&self.flags), most, ..Self::default() }
+        let told = Some(self.told.unwrap_or(self.work));
+        Self { flags: Arc::clone(&self.flags), lane: self.lane.clone(), told, most, ..Self::default() }
     }
 
     /// Does something with limits that are felt a moment later, if they are reached; all calls share that moment.
@@ -285,7 +288,7 @@ impl Budget {
             fuse.burn(&self.flags);
         }
         if let (Some(lane), None) = (&self.lane, self.flags.limit()) {
-            lane.report(self.work, || self.flags.limit().is_some()).map_err(Stop::Limit)?;
+            lane.report(self.told.unwrap_or(self.work), || self.flags.limit().is_some()).map_err(Stop::Limit)?;
         }
         match self.flags.limit() {
             Some(limit) if !self.grace.allows(limit, self.flags.fuse.is_none()) => Err(Stop::Limit(limit)),

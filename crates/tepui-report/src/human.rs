@@ -193,6 +193,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let last = outcome.iterations.last();
     if let (Some(cutoff), Some(last)) = (outcome.cutoff, last) {
         let all = match last.views {
+            _ if !outcome.has_views() => "no execution needs".to_owned(),
             1 => "the only view that can be reached does not need".to_owned(),
             views => format!("none of the {} views that can be reached needs", grouped(views)),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use tepui::{AUTO, Budget, CLOSURE, COVER, Options as Settings, Outcome, Problem, QUEUES, Status};
+use tepui::{AUTO, Budget, CLOSURE, COVER, Options as Settings, Outcome, Problem, QUEUES, Reading, Status};
 use tepui_cert::queue::language::{Claims, Fate, Known};
 use tepui_cert::queue::{self as cert};
 use tepui_engines::queue::summary::{Order, Precision, Queue};
@@ -212,4 +212,38 @@ fn closure_has_places_for_all_machines() {
     let options = Settings { self_check: true, ..options };
     let outcome = tepui::verify(&claimed(&one_by_one, ""), &options, &Budget::unlimited()).unwrap().outcome;
     assert_eq!(outcome.status(), Status::Safe, "{:?}", outcome.obstacles);
+}
+
+/// A claim is proved or refuted whatever else is asked.
+#[test]
+fn claims_are_decided_along_with_what_is_asked() {
+    let text = "event eA; machine Main { start state S { entry { var c: machine; c = new C(); send c, eA; send c, eA; \
+                send c, eA; } } } machine C { start state S { on eA do { assert true; } } }";
+    let reading = Reading { properties: vec!["assert".to_owned()], ..Reading::default() };
+    for engine in [&AUTO, &CLOSURE, &COVER, &QUEUES] {
+        let options = Settings { engine, self_check: true, ..Settings::default() };
+        for (claim, expected) in
+            [("C: #eA <= 3", Status::Safe), ("C: #eA <= 5", Status::Safe), ("C: #eA <= 1", Status::Unsafe)]
+        {
+            let outcome = answer(&claimed(text, claim).asking(&reading).unwrap(), &options);
+            assert_eq!(status(&outcome, "invariant"), expected, "{claim} {}", engine.name);
+            assert_eq!(outcome.properties.len(), 2, "{claim} {}", engine.name);
+        }
+    }
+}
+
+/// When all that is asked for is violated, or the first violation is enough, nobody waits for the rest.
+#[test]
+fn what_is_violated_is_told_at_once() {
+    let text = "event eGo; machine Main { var n: int; start state S { entry { assert $; send this, eGo; } \
+                on eGo do { n = n + 1; if (n < 0) { n = 0; } send this, eGo; } } }";
+    let only = Reading { properties: vec!["assert".to_owned()], ..Reading::default() };
+    for engine in [&AUTO, &CLOSURE, &COVER, &QUEUES] {
+        for (reading, stop_at_first) in [(&only, false), (&Reading::default(), true)] {
+            let options = Settings { engine, stop_at_first, self_check: true, ..Settings::default() };
+            let outcome = answer(&claimed(text, "").asking(reading).unwrap(), &options);
+            assert_eq!(status(&outcome, "assert"), Status::Unsafe, "{}", engine.name);
+            assert!(outcome.iterations.last().is_none_or(|last| last.states < 100), "{}: {outcome:?}", engine.name);
+        }
+    }
 }

@@ -53,11 +53,8 @@ pub(super) fn failed(system: &Interpreted<'_>, properties: &[Property]) -> Resul
 /// For each symbol the property that is violated if it is on top, because it stands where it must not.
 pub(super) fn labels(system: &Interpreted<'_>, properties: &[Property]) -> Vec<Option<usize>> {
     let label = |frame: &Frame| {
-        let stands: Vec<_> = system.runner.stands_at(frame.procedure, frame.position).collect();
-        let stands_at = |goal: &Goal| match *goal {
-            Goal::Reached(procedure, position) => procedure == frame.procedure && stands.contains(&position),
-            _ => false,
-        };
+        let is_at = |label| system.runner.is_at(frame, label);
+        let stands_at = |goal: &Goal| matches!(*goal, Goal::Reached(procedure, at) if is_at((procedure, at)));
         properties.iter().position(|property| property.never.iter().any(stands_at))
     };
     (0..system.tables.symbols()).map(|symbol| system.tables.frame(Symbol(symbol)).and_then(label)).collect()
@@ -92,14 +89,13 @@ fn may_be_stuck(
         });
     }
     let moving: Vec<_> = moving.collect();
-    let mut unset: Vec<_> = moving.iter().flat_map(|&t| mentioned(system, &values, word(t)[0], lower(t))).collect();
-    unset.sort_unstable();
-    unset.dedup();
-    let given = system.passing().known(&values, someone, &unset);
-    given.is_none_or(|given| {
-        let blocked = |values: &[Value], thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
-        given.iter().any(|(values, _)| moving.iter().all(|&thread| blocked(values, thread)))
-    })
+    let unset = |values: &[Value], _: &Frame| {
+        let mentioned = |&thread: &usize| mentioned(system, values, word(thread)[0], lower(thread));
+        moving.iter().map(mentioned).find(|slots| !slots.is_empty()).unwrap_or_default()
+    };
+    let blocked = |values: &[Value], thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
+    let stuck = |values: &[Value], _: &Frame| moving.iter().all(|&thread| blocked(values, thread));
+    system.passing().for_some(&values, someone, &unset, &stuck)
 }
 
 /// Shared variables without a value on which it may depend whether a thread is blocked.

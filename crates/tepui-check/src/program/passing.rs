@@ -49,8 +49,7 @@ impl Watched {
 
     /// Whether a frame stands at a label that is asked for.
     pub(super) fn watches(&self, runner: &Runner<'_>, frame: &Frame) -> bool {
-        let stands = |position| runner.stands_at(frame.procedure, frame.position).any(|at| at == position);
-        self.labels.iter().any(|&(procedure, position)| procedure == frame.procedure && stands(position))
+        self.labels.iter().any(|&label| runner.is_at(frame, label))
     }
 }
 
@@ -177,8 +176,24 @@ impl Passing<'_> {
 
     /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
     pub(super) fn may_block(&self, shared: &[Value], frame: &Frame) -> bool {
-        let blocked = |(shared, frame): &Point| self.runner.steps(shared, frame, self.tables).is_empty();
-        self.known(shared, frame, &self.unknown(shared, frame)).is_none_or(|points| points.iter().any(blocked))
+        let blocked = |shared: &[Value], frame: &Frame| self.runner.steps(shared, frame, self.tables).is_empty();
+        self.for_some(shared, frame, &|shared, frame| self.unknown(shared, frame), &blocked)
+    }
+
+    /// Whether something holds of a point with some values of variables, as long as there are some to be asked about.
+    pub(super) fn for_some(
+        &self,
+        shared: &[Value],
+        frame: &Frame,
+        asked: &dyn Fn(&[Value], &Frame) -> Vec<Slot>,
+        holds: &dyn Fn(&[Value], &Frame) -> bool,
+    ) -> bool {
+        let slots = asked(shared, frame);
+        if slots.is_empty() {
+            return holds(shared, frame);
+        }
+        let given = self.known(shared, frame, &slots);
+        given.is_none_or(|given| given.iter().any(|(shared, frame)| self.for_some(shared, frame, asked, holds)))
     }
 
     /// A point with every value of some variables; nothing, if that would be too many points.
@@ -197,6 +212,11 @@ impl Passing<'_> {
     /// The variables without a known value on which it depends whether a thread is blocked.
     pub(super) fn unknown(&self, shared: &[Value], frame: &Frame) -> Vec<Slot> {
         let enforced = |procedure: usize| self.runner.program().procedures[procedure].enforced.iter();
+        let value = |slot: &Slot| match *slot {
+            Slot::Shared(number) => shared[number],
+            Slot::Local(number) => frame.locals[number],
+        };
+        let is_unset = |slot: &Slot| value(slot) == Value::Unset;
         let mut slots = Vec::new();
         enforced(frame.procedure).for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
         match self.runner.action(frame.procedure, self.runner.first_of(frame.procedure, frame.position)) {
@@ -204,7 +224,8 @@ impl Passing<'_> {
             Some(Action::Start { .. } | Action::Unlock(_) | Action::SleepOn(..) | Action::Wake { .. }) => {}
             // What is stored or returned decides whether what is enforced afterwards holds.
             Some(action) => {
-                action.slots(&mut |slot| slots.push(slot));
+                action.slots(&mut |slot| slots.extend(Some(slot).filter(|slot| !is_unset(slot))));
+                slots.extend(self.runner.wants(shared, frame, self.tables));
                 if let Action::Call { procedure, .. } = action {
                     let shared = |slot: &Slot| matches!(slot, Slot::Shared(_));
                     enforced(*procedure)
@@ -214,10 +235,7 @@ impl Passing<'_> {
         }
         slots.sort_unstable();
         slots.dedup();
-        slots.retain(|slot| match *slot {
-            Slot::Shared(number) => shared[number].known().is_none(),
-            Slot::Local(number) => frame.locals[number].known().is_none(),
-        });
+        slots.retain(|slot| value(slot).known().is_none());
         slots
     }
 }

@@ -1,6 +1,6 @@
 //! Whether regular sets avoid what must not happen.
 
-use tepui_model::program::step::Value;
+use tepui_model::program::step::{Frame, Value};
 use tepui_model::program::{Goal, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -32,13 +32,13 @@ pub(super) fn avoid(
         // A shared variable that has no value yet has the same one for all threads.
         let stuck = || {
             let Some(values) = system.tables.shared(row[0]) else { return true };
-            let all = || tops.iter().flatten();
-            let Some(someone) = all().find_map(|(top, _)| system.tables.frame(*top)) else { return false };
-            let mut unset: Vec<_> = all().flat_map(|(top, below)| mentioned(system, &values, *top, below)).collect();
-            unset.sort_unstable();
-            unset.dedup();
-            let given = system.passing().known(&values, someone, &unset);
-            given.is_none_or(|given| given.iter().any(|(values, _)| stuck_with(values)))
+            let mut all = tops.iter().flatten();
+            let Some(someone) = all.find_map(|(top, _)| system.tables.frame(*top)) else { return false };
+            let unset = |values: &[Value], _: &Frame| {
+                let slots = tops.iter().flatten().map(|(top, below)| mentioned(system, values, *top, below));
+                slots.into_iter().find(|slots| !slots.is_empty()).unwrap_or_default()
+            };
+            system.passing().for_some(&values, someone, &unset, &|values, _| stuck_with(values))
         };
         if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
             return Err((property, format!("the row {} violates it", rows.show(&row))));

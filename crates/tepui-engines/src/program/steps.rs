@@ -159,7 +159,7 @@ impl Code {
     }
 
     /// Whether to stop, which is asked once in a while. Then steps are missing, and whoever asked for them looks.
-    fn loses_patience(&self, machine: &mut Machine) -> bool {
+    pub(super) fn loses_patience(&self, machine: &mut Machine) -> bool {
         machine.executed += 1;
         machine.stopped |= machine.executed.is_multiple_of(LOOK_EVERY) && self.patience.ends();
         machine.stopped
@@ -301,11 +301,30 @@ impl Code {
         self.run_on(machine, found);
     }
 
-    /// Gives values, in every way, to those variables that decide whether a thread is blocked at a frame and that have none
-    /// yet.
+    /// Gives values, in every way, to those variables on which it depends whether a thread is blocked at a frame.
     pub fn settle(&self, shared: &[u64], frame: &[u64], found: &mut dyn FnMut(&[u64], &[u64])) {
-        let decisive = &self.instruction(Head(frame[0])).decisive;
-        settle(decisive, &mut shared.to_vec(), &mut frame.to_vec(), found);
+        let Some(variable) = self.undecided(shared, frame, None, &mut Machine::default()) else {
+            return found(shared, frame);
+        };
+        let (mut shared, mut frame) = (shared.to_vec(), frame.to_vec());
+        for value in 0..u64::from(variable.field.values) {
+            variable.field.put(if variable.shared { &mut shared } else { &mut frame }, value);
+            self.settle(&shared, &frame, found);
+        }
+    }
+
+    /// A variable without a value on which it depends whether a thread is blocked, with a frame on top and one below it: of
+    /// the shared ones that what is enforced below may read, any. What is enforced on top may read all that it mentions; a
+    /// statement reads what its values make it read.
+    pub fn undecided(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> Option<Var> {
+        let lacks = |variable: &Var| variable.is_unset(shared, top);
+        let instruction = self.instruction(Head(top[0]));
+        let enforces = instruction.decisive.len() > instruction.opens.len();
+        let on_top = instruction.decisive.iter().copied().filter(|_| enforces).find(lacks);
+        let below = || below.into_iter().flat_map(|below| self.enforced_opens(Head(below[0])));
+        on_top
+            .or_else(|| below().find(|variable| variable.shared && lacks(variable)))
+            .or_else(|| self.needed(machine, shared, top))
     }
 
     /// The variables that what the procedure of a frame enforces may read before they have a value.

@@ -6,7 +6,6 @@ use tepui_model::pushdown::Symbol;
 use super::layout::{Head, Stage};
 use super::local_steps::stands;
 use super::machine::{Machine, Outcome};
-use super::steps::settle;
 use super::system::Programs;
 use crate::ids::ThreadId;
 
@@ -29,9 +28,7 @@ impl Programs {
         };
         property.never.iter().any(|goal| match *goal {
             Goal::Failure(..) | Goal::Range(..) | Goal::Index(..) => head.failure() == Some(*goal),
-            Goal::Reached(procedure, position) => {
-                matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
-            }
+            Goal::Reached(procedure, position) => head.stage() == Stage::Running && stands(procedure, position),
             Goal::Deadlock => false,
         })
     }
@@ -71,32 +68,49 @@ impl Programs {
         if frames.iter().all(Option::is_none) || frames.iter().flatten().any(failed) {
             return false;
         }
-        let mut open: Vec<_> = ready
-            .iter()
-            .flat_map(|(top, below)| {
-                let own = self.code.instruction(Head(top[0])).decisive.iter().copied();
-                own.chain(below.iter().flat_map(|below| self.code.enforced_opens(Head(below[0]))))
-            })
-            .filter(|variable| variable.shared && variable.is_unset(shared, &[]))
-            .collect();
-        open.dedup();
+        let mut tops: Vec<_> = ready.iter().map(|(top, _)| top.to_vec()).collect();
+        let below: Vec<_> = ready.iter().map(|(_, below)| *below).collect();
+        self.is_stuck_with(&mut shared.to_vec(), &mut tops, &below, machine)
+    }
+
+    /// The same. Values are given to those variables only that something really depends on: which elements of an array these
+    /// are may depend on the values of others.
+    fn is_stuck_with(
+        &self,
+        shared: &mut Vec<u64>,
+        tops: &mut Vec<Vec<u64>>,
+        below: &[Option<&[u64]>],
+        machine: &mut Machine,
+    ) -> bool {
+        let open = |thread: usize| {
+            let found = self.code.undecided(shared, &tops[thread], below[thread], machine);
+            found.map(|variable| (thread, variable))
+        };
+        let Some((thread, variable)) = (0..tops.len()).find_map(open) else {
+            return (0..tops.len()).all(|thread| !self.may_move(shared, &tops[thread], below[thread], machine));
+        };
+        let field = variable.field;
         let mut stuck = false;
-        settle(&open, &mut shared.to_vec(), &mut Vec::new(), &mut |shared, _| {
-            stuck = stuck || ready.iter().all(|(top, below)| self.may_be_blocked(shared, top, *below, machine));
-        });
+        for value in 0..u64::from(field.values) {
+            field.put(if variable.shared { shared } else { &mut tops[thread] }, value);
+            stuck = self.is_stuck_with(shared, tops, below, machine);
+            if stuck || self.code.loses_patience(machine) {
+                break;
+            }
+        }
+        field.put(if variable.shared { shared } else { &mut tops[thread] }, field.unset);
         stuck
     }
 
-    /// Whether a thread cannot move, for some values of its own variables that have none yet.
-    fn may_be_blocked(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
-        let mut blocked = false;
-        self.code.settle(shared, top, &mut |shared, top| match below {
-            Some(below) => self.code.settle_enforced(shared, below, &mut |shared, below| {
-                blocked = blocked || !self.is_enabled(shared, top, Some(below), machine);
-            }),
-            None => blocked = blocked || !self.is_enabled(shared, top, None, machine),
+    /// Whether a thread can move whose frames have all values that it depends on, for all values of the variables that only
+    /// what is enforced below depends on.
+    fn may_move(&self, shared: &[u64], top: &[u64], below: Option<&[u64]>, machine: &mut Machine) -> bool {
+        let Some(below) = below else { return self.is_enabled(shared, top, None, machine) };
+        let mut moves = true;
+        self.code.settle_enforced(shared, below, &mut |shared, below| {
+            moves = moves && self.is_enabled(shared, top, Some(below), machine);
         });
-        blocked
+        moves
     }
 
     /// The first stack of a thread, top first with the marker at the end.

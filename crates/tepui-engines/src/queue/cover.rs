@@ -33,7 +33,7 @@ const MANY: usize = 10_000;
 /// The number of rows from which on queues are taken for bags, where that is enough: more steps are harmless then.
 const VERY_MANY: usize = 400_000;
 
-/// The number of values from which on a variable is named if no proof is found.
+/// The number of values, or of machines, from which on they are named if no proof is found.
 const WIDE: usize = 64;
 
 /// How precise summaries become, one after the other.
@@ -77,6 +77,8 @@ pub struct Cover {
     /// What was proved before that, and whether something was.
     safe: Option<(Vec<usize>, Evidence)>,
     proved_with_less: bool,
+    /// The bound of the last round, and how many views there were.
+    told: Option<(Bound, u64)>,
 }
 
 /// How a search ends.
@@ -91,6 +93,8 @@ enum Ended {
     VeryMany,
     /// What was taken for a name or an atom is more than that.
     Unnamed,
+    /// An error has turned out to be real; the search can go on.
+    Found,
 }
 
 impl Cover {
@@ -115,6 +119,7 @@ impl Cover {
             liveness_later: false,
             safe: None,
             proved_with_less: false,
+            told: None,
         }
     }
 
@@ -150,6 +155,7 @@ impl Cover {
             if explorer.unknown().is_some() && (explorer.has_names() || explorer.has_atoms()) {
                 return Ok(Ended::Unnamed);
             }
+            let before = self.violated.len();
             while let Some(error) = self.fresh(explorer) {
                 match follow(&self.program, explorer, error) {
                     Followed::Real(trace) => _ = self.violated.insert(error, trace),
@@ -161,7 +167,11 @@ impl Cover {
                     }
                 }
             }
-            if done? {
+            let done = done?;
+            if self.violated.len() > before && !done {
+                return Ok(Ended::Found);
+            }
+            if done {
                 let asked = self.errors.contains(&Error::HotForEver);
                 if asked && !self.liveness_later && hot_for_ever(explorer, budget)?.is_some() {
                     self.open.insert(Error::HotForEver, Open::default());
@@ -303,8 +313,8 @@ impl Engine for Cover {
         let Some(mut explorer) = self.explorer.take() else {
             return Err(Stop::defect("the rows are gone"));
         };
-        if self.closed {
-            // What is open stays open: nothing can become more precise.
+        if self.closed || self.violated.contains_key(&Error::Invariant) {
+            // What is open stays open: nothing can become more precise, or nothing can be proved.
             self.explorer = Some(explorer);
             return Err(Stop::GaveUp(self.obstacle()));
         }
@@ -329,10 +339,10 @@ impl Engine for Cover {
             Ok(Ended::Closed) => {
                 self.closed = true;
                 self.suggest(&explorer, budget);
-                round.again = self.proved_with_less;
                 round.some_due = !self.open.is_empty();
                 round.test_due = self.open.is_empty() && !self.violated.contains_key(&Error::Invariant);
             }
+            Ok(Ended::Found) => {}
             Ok(_) => {
                 self.steps_before += explorer.steps();
                 self.refinements += 1;
@@ -342,6 +352,8 @@ impl Engine for Cover {
             Err(stop) => round.stopped = Some(stop),
         }
         self.explorer = Some(explorer);
+        let told = self.told.replace((round.bound, round.views));
+        round.again = told.is_some_and(|(bound, views)| bound == round.bound && views <= round.views);
         Ok(round)
     }
 
@@ -366,6 +378,7 @@ impl Engine for Cover {
     fn notes(&self) -> Notes {
         let mut obstacles = if self.open.is_empty() { Vec::new() } else { vec![self.obstacle()] };
         obstacles.extend(self.wide().filter(|_| !self.closed));
+        obstacles.extend(self.crowd().filter(|_| !self.closed));
         let all = self.closed && self.open.is_empty();
         let reduced = self.explorer.as_ref().is_some_and(Explorer::has_partial_order) || self.proved_with_less && !all;
         Notes {
@@ -387,6 +400,17 @@ impl Cover {
         (values >= WIDE).then(|| {
             format!("{name} has taken {values} values, perhaps without end; --forget {name} leaves it out of the proof")
         })
+    }
+
+    /// So many machines that there may be no end of them.
+    fn crowd(&self) -> Option<String> {
+        let explorer = self.explorer.as_ref()?;
+        let row = explorer.row(u32::try_from(explorer.len()).ok()?.checked_sub(1)?);
+        let machines = explorer.machines(&row);
+        let (kind, _) = explorer.tables().local_of(row[2 * machines.checked_sub(1)?]);
+        let name = &self.program.told.kinds[*kind as usize].name;
+        (machines >= WIDE)
+            .then(|| format!("{machines} machines have been created, the last a {name}, perhaps without end"))
     }
 
     /// Looks for claims about queues that would settle what is open. Without, the answer is the same.

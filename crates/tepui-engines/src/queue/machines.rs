@@ -59,6 +59,11 @@ impl Machines {
         self.lock().crowded
     }
 
+    /// Whether there is a row before those with which the program begins.
+    pub fn begins_in_several_ways(&self) -> bool {
+        self.begin(&self.lock().own).len() != 1
+    }
+
     /// The program.
     pub(super) fn program(&self) -> &Arc<Program> {
         &self.program

@@ -38,12 +38,15 @@ pub struct Queues {
     /// The rows of the closure test, which is continued when there are more views.
     test: Option<Explorer>,
     bound: u32,
+    /// Whether the search up to that bound is to go on.
+    unfinished: bool,
     /// The bound at which an error was found first.
     found: BTreeMap<Error, u32>,
     /// A circle on which a spec is hot for ever.
     circle: Option<Trace>,
-    /// How many views there were at the bound before.
+    /// How many views there were at the bound before, and how many states when the present one began.
     views_before: usize,
+    states_before: usize,
 }
 
 /// The views of states.
@@ -100,9 +103,11 @@ impl Queues {
             views,
             test: None,
             bound: 0,
+            unfinished: false,
             found: BTreeMap::new(),
             circle: None,
             views_before: 0,
+            states_before: 0,
         }
     }
 
@@ -170,36 +175,46 @@ impl Engine for Queues {
     }
 
     fn next_bound(&self) -> Option<Bound> {
-        Some(FACTS.bound(&[self.bound + 1]))
+        Some(FACTS.bound(&[self.bound + u32::from(!self.unfinished)]))
     }
 
     fn explore(&mut self, budget: &mut Budget) -> Result<Round, Stop> {
-        if self.found.contains_key(&Error::Invariant) && !self.explorer.has_refused() {
+        if self.found.contains_key(&Error::Invariant) {
             return Err(Stop::GaveUp(UNFOUNDED.to_owned()));
         }
-        self.bound += 1;
+        let again = std::mem::take(&mut self.unfinished);
+        self.bound += u32::from(!again);
         let longest = self.bound as usize;
-        let before = self.explorer.len();
+        if !again {
+            self.states_before = self.explorer.len();
+        }
+        // What is found is told before the search goes on.
         let errors = &self.errors;
-        // When all that is asked for is found, nobody waits for the rest.
-        let found = |own: &Explorer| errors.iter().all(|error| own.errors().contains_key(error));
-        let answered = |own: &Explorer| !errors.is_empty() && found(own);
+        let found = |own: &Explorer| errors.iter().filter(|error| own.errors().contains_key(error)).count();
+        let known = found(&self.explorer);
         let ran = spend_on(&mut self.explorer, budget, |explorer, stop| {
-            explorer.raise(longest, &mut |own| answered(own) || stop(own))
+            explorer.raise(longest, &mut |own| found(own) > known || stop(own))
         });
         let done = ran == Ok(true);
+        self.unfinished = ran == Ok(false);
+        if self.unfinished {
+            // Its views are looked at when all states are there.
+            return Ok(Round { again, views: self.views_before as u64, ..self.round() });
+        }
         let viewed = ran.and_then(|_| self.view(budget));
         let viewed = viewed.and_then(|()| self.look_for_circles(budget));
         budget.progress(self.bound, self.explorer.len() as u64, self.viewed() as u64);
-        let mut round = self.round();
+        let mut round = Round { again, ..self.round() };
         if let Err(stop) = viewed {
             round.stopped = Some(stop);
             return Ok(round);
         }
         round.exhausted = done && !self.explorer.has_refused();
-        let plateau =
-            done && self.bound > 1 && self.views.rows.len() == self.views_before && self.explorer.len() > before;
-        self.views_before = self.views.rows.len();
+        let (views, grown) = (self.views.rows.len(), self.explorer.len() > self.states_before);
+        let plateau = done && self.bound > 1 && views == self.views_before && grown;
+        if done {
+            self.views_before = views;
+        }
         round.test_due = round.exhausted || plateau;
         Ok(round)
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::run::{State, Step};
 use super::step::{Few, Frame, Keep, KeepAll, Runner, Value};
-use super::{Action, Kind, Slot};
+use super::{Action, Kind, Slot, Target};
 
 /// The most ways in which a statement is tried.
 const MOST_WAYS: usize = 262_144;
@@ -83,15 +83,9 @@ impl Runner<'_> {
     /// The labels, of those that must not be reached, at which a thread stands.
     pub fn reached(&self, state: &State) -> Vec<usize> {
         let tops = || state.threads.iter().filter_map(|thread| thread.last()).filter(|top| !top.stage.is_pending());
-        let stands = |label: &usize| tops().any(|top| self.stands_at_label(top, *label));
-        (0..self.program().unreachable.len()).filter(stands).collect()
-    }
-
-    /// Whether a frame stands at one of the labels that must not be reached.
-    fn stands_at_label(&self, frame: &Frame, label: usize) -> bool {
-        let target = &self.program().unreachable[label];
-        frame.procedure == target.procedure
-            && self.stands_at(frame.procedure, frame.position).any(|position| position == target.position)
+        let there = |at: &Target| tops().any(|top| self.is_at(top, (at.procedure, at.position)));
+        let labels = self.program().unreachable.iter().enumerate();
+        labels.filter(|(_, label)| there(label)).map(|(number, _)| number).collect()
     }
 
     /// Whether some thread has not ended and none can take a step: for some values of variables that have none yet, the same
@@ -123,10 +117,11 @@ impl Runner<'_> {
         let top = stack.last()?;
         let program = self.program();
         let action = self.action(top.procedure, self.first_of(top.procedure, top.position));
-        // What is mentioned in the frame on top, in one that it may return to, and in one that it may call.
-        let mut mentioned: Vec<(usize, Slot)> = Vec::new();
+        // What the statement reads, and what is enforced in the frame on top, in one that it may return to, and in one that
+        // it may call.
         let own = stack.len() - 1;
-        action.into_iter().for_each(|action| action.slots(&mut |slot| mentioned.push((own, slot))));
+        let mut mentioned: Vec<_> =
+            self.wants(&state.shared, top, &KeepAll).map(|slot| (own, slot)).into_iter().collect();
         for depth in (0..stack.len()).rev().take(2) {
             let enforced = &program.procedures[stack[depth].procedure].enforced;
             enforced.iter().for_each(|condition| condition.slots(&mut |slot| mentioned.push((depth, slot))));

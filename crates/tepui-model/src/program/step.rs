@@ -272,6 +272,12 @@ impl<'p> Runner<'p> {
         std::iter::successors(Some(position), first)
     }
 
+    /// Whether a thread with a frame on top stands at a statement. One that sleeps has not got there yet.
+    pub fn is_at(&self, frame: &Frame, (procedure, position): (usize, usize)) -> bool {
+        let awake = frame.procedure == procedure && !matches!(frame.stage, Stage::Asleep(_));
+        awake && self.stands_at(procedure, frame.position).any(|at| at == position)
+    }
+
     /// The statement to execute at a position: an atomic block is entered with its first statement, if it has one.
     pub fn first_of(&self, procedure: usize, position: usize) -> usize {
         self.stands_at(procedure, position).last().unwrap_or(position)
@@ -350,6 +356,11 @@ impl<'p> Runner<'p> {
         }
         found.dedup();
         found
+    }
+
+    /// A variable without a value that the statement at a frame reads.
+    pub fn wants(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Option<Slot> {
+        Step { runner: self, shared, frame, keep }.execute(&mut |_, _| {}).err()
     }
 
     /// All ways to execute the statement at a frame. If one of them reads a variable that has no value, each value is tried.

@@ -1,6 +1,8 @@
 //! What an answer about a program is about: which threads, which memory, what no execution reaches, and whether it can get
 //! stuck, which nobody asked.
 
+use std::collections::BTreeSet;
+
 use tepui_cert::Certificate;
 use tepui_core::{About, Budget, Outcome, Status, Unreached};
 use tepui_engines::closure;
@@ -68,22 +70,42 @@ pub(super) fn unreached(
 ) -> Vec<Unreached> {
     // That a label is not reached is what was asked for.
     let goals = || properties.iter().flat_map(|property| &property.never);
-    let asked = |place: &&(usize, usize)| !goals().any(|goal| *goal == Goal::Reached(place.0, place.1));
-    let mut stretches: Vec<Unreached> = Vec::new();
-    for &(procedure, position) in unreached.iter().filter(asked) {
-        let name = &program.procedures[procedure].name;
-        let statement = &program.procedures[procedure].statements[position];
-        let line = source.position(statement.text.0 as usize).0;
+    let is_asked = |place: (usize, usize)| goals().any(|goal| *goal == Goal::Reached(place.0, place.1));
+    // What is written once may be several steps, like a loop over numbers: it is reached if one of them is.
+    let missed: BTreeSet<_> = unreached.iter().copied().collect();
+    let is_whole = |&&(procedure, position): &&(usize, usize)| {
+        let statements = &program.procedures[procedure].statements;
+        let same = |other: &usize| statements[*other].text == statements[position].text;
+        (0..statements.len()).filter(same).all(|other| missed.contains(&(procedure, other)))
+    };
+    let line = |&(procedure, position): &(usize, usize)| {
+        source.position(program.procedures[procedure].statements[position].text.0 as usize).0
+    };
+    let mut places: Vec<_> = unreached.iter().filter(is_whole).map(|place| (place.0, line(place), place.1)).collect();
+    places.sort_unstable();
+    let mut stretches: Vec<(Unreached, bool)> = Vec::new();
+    for (procedure, line, position) in places {
+        let (name, asked) = (&program.procedures[procedure].name, is_asked((procedure, position)));
         match stretches.last_mut() {
-            Some(last) if last.procedure == *name && line <= last.lines.1 + 1 => last.lines.1 = line,
-            _ => stretches.push(Unreached {
-                procedure: name.clone(),
-                lines: (line, line),
-                statement: print_head(program, procedure, position),
-            }),
+            Some((last, only_asked)) if last.procedure == *name && line <= last.lines.1 + 1 => {
+                last.lines.1 = line;
+                *only_asked &= asked;
+            }
+            _ => {
+                let statement = as_written(program, source, procedure, position);
+                stretches.push((Unreached { procedure: name.clone(), lines: (line, line), statement }, asked));
+            }
         }
     }
-    stretches
+    stretches.into_iter().filter(|(_, only_asked)| !only_asked).map(|(stretch, _)| stretch).collect()
+}
+
+/// The beginning of a statement, as it stands in the source.
+fn as_written(program: &Program, source: &Source, procedure: usize, position: usize) -> String {
+    let (start, end) = program.procedures[procedure].statements[position].text;
+    let text = source.text.get(start as usize..end as usize).unwrap_or_default();
+    let head = text.split(['{', '\n']).next().unwrap_or_default().trim_end_matches([';', ' ', '\r']);
+    if head.is_empty() { print_head(program, procedure, position) } else { head.to_owned() }
 }
 
 /// Properties that hold only because what they forbid stands where no execution comes.

@@ -14,11 +14,8 @@ use tepui_model::queue::Program;
 use tepui_model::queue::evaluate::Error as Wrong;
 
 /// What is true of it on every program.
-static FACTS: Facts = Facts {
-    explored: "representatives told apart at {}",
-    restarts: true,
-    ..Facts::unbounded("closure", &["levels of views"])
-};
+static FACTS: Facts =
+    Facts { explored: "representatives told apart at {}", restarts: true, ..Facts::unbounded("closure", &["levels"]) };
 
 /// For how many machines there are places at first.
 const FIRST: usize = 8;
@@ -73,6 +70,10 @@ impl Engine for Growing {
         loop {
             let mut round = self.search.explore(budget)?;
             if !self.search.system().is_crowded() || self.places >= MOST {
+                // Errors, and what is before all states, have rows but are no states.
+                let others = round.violated.len() as u64 + u64::from(self.search.system().begins_in_several_ways());
+                round.states = round.states.saturating_sub(others);
+                round.views = round.views.saturating_sub(others);
                 self.violated.extend(&round.violated);
                 round.violated = self.violated.iter().copied().collect();
                 return Ok(round);

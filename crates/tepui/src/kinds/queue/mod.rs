@@ -339,11 +339,12 @@ impl Tested {
             let precision = precision.unwrap_or(QueuePrecision::ENDS);
             vec![Member::new(Growing::new(whole(), errors(), precision)).within(limit())]
         } else {
-            vec![
-                Member::new(cover()),
-                Member::after(HEAD_START, queues()).within(limit()),
-                Member::after(HEAD_START_OF_SEARCH, walk()),
-            ]
+            let mut members = vec![Member::new(cover()), Member::after(HEAD_START, queues()).within(limit())];
+            // A claim that does not hold ends the run.
+            if !self.asked.contains(&Wrong::Invariant) {
+                members.push(Member::after(HEAD_START_OF_SEARCH, walk()));
+            }
+            members
         }
     }
 
@@ -361,8 +362,7 @@ impl Tested {
             remarks.push(text.to_owned());
         }
         if self.program.rules.assume_claims {
-            let text =
-                "what is claimed of queues is assumed, not proved; without --assume-invariants it is proved, too";
+            let text = "what is claimed of queues is assumed, not proved; without --assume-invariants it has to be proved, too";
             remarks.push(text.to_owned());
         }
         if !self.program.told.foreign.is_empty() {
@@ -392,7 +392,10 @@ impl Kind for Tested {
 
     fn ask(&mut self, asked: Asked) {
         match asked {
-            Asked::Only(names) => self.asked.retain(|error| names.iter().any(|name| name == error.name())),
+            // What is claimed to help is proved along with whatever is asked.
+            Asked::Only(names) => {
+                self.asked.retain(|error| *error == Wrong::Invariant || names.iter().any(|name| name == error.name()));
+            }
             Asked::Views => self.asked.clear(),
         }
     }
