@@ -29,9 +29,11 @@
 //! With groups a thread is followed by its word: as long as it does not move, some place of its group has this word, and
 //! equal words may change places. Of equal words the first are explored.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use tepui_model::pushdown::Symbol;
 
 use super::{Checked, Holders};
 use crate::system::{Change, Move, System};
@@ -101,6 +103,8 @@ pub(super) struct Reduction<'l, 'a, S> {
     lemma: &'l Checked<'a, S>,
     /// What threads touch, by leader and word.
     touched: FxHashMap<(usize, u32), Option<Rc<Touched>>>,
+    /// What may lie anywhere in the stack of a leader.
+    below: FxHashMap<usize, BTreeSet<Symbol>>,
     ways: Vec<Way>,
     results: Vec<u32>,
     /// Of which view and move the last way is.
@@ -113,8 +117,8 @@ pub(super) struct Reduction<'l, 'a, S> {
 
 impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
     pub(super) fn new(lemma: &'l Checked<'a, S>) -> Self {
-        let (touched, ways, results) = (FxHashMap::default(), Vec::new(), Vec::new());
-        Self { lemma, touched, ways, results, last: None, heeded: Vec::new(), open: Vec::new() }
+        let (touched, below, ways, results) = (FxHashMap::default(), FxHashMap::default(), Vec::new(), Vec::new());
+        Self { lemma, touched, below, ways, results, last: None, heeded: Vec::new(), open: Vec::new() }
     }
 
     /// The next view: the threads that are explored there.
@@ -163,7 +167,8 @@ impl<'l, 'a, S: System> Reduction<'l, 'a, S> {
         let leader = lemma.groups.leader(thread);
         let touched = self.touched.entry((leader, row[thread + 1])).or_insert_with(|| {
             let word = lemma.word(leader, row[thread + 1]);
-            let below = lemma.is_open(word).then(|| lemma.below[leader].values().flatten());
+            let all = || lemma.below[leader].values().flatten().copied().collect::<BTreeSet<_>>();
+            let below = lemma.is_open(word).then(|| self.below.entry(leader).or_insert_with(all).iter());
             let stack: Vec<_> = word.iter().chain(below.into_iter().flatten()).copied().collect();
             system.touched(leader, &stack).map(Rc::new)
         });

@@ -9,10 +9,11 @@
 //! may lie below, if it returns. A shared variable that has no value yet has the same one for all threads.
 
 use rustc_hash::FxHashMap;
-use tepui_model::program::step::{Effect, Frame, Stage, Value};
+use tepui_model::program::step::{Effect, Frame, Point, Stage, Value};
 use tepui_model::program::{Action, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
+use super::passing::MOST_WAYS;
 use super::system::Interpreted;
 use crate::lemma::Checked;
 
@@ -89,25 +90,25 @@ fn may_be_stuck(
         });
     }
     let moving: Vec<_> = moving.collect();
-    let unset = |values: &[Value], _: &Frame| {
-        let mentioned = |&thread: &usize| mentioned(system, values, word(thread)[0], lower(thread));
-        moving.iter().map(mentioned).find(|slots| !slots.is_empty()).unwrap_or_default()
+    let unset = |(values, _): &Point| {
+        moving.iter().find_map(|&thread| mentioned(system, values, word(thread)[0], lower(thread)))
     };
     let blocked = |values: &[Value], thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
-    let stuck = |values: &[Value], _: &Frame| moving.iter().all(|&thread| blocked(values, thread));
-    system.passing().for_some(&values, someone, &unset, &stuck)
+    let stuck = |(values, _): &Point| moving.iter().all(|&thread| blocked(values, thread));
+    system.passing().for_some(&(values.to_vec(), someone.clone()), MOST_WAYS, &unset, &stuck)
 }
 
-/// Shared variables without a value on which it may depend whether a thread is blocked.
-pub(super) fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Vec<Slot> {
-    let Some(frame) = system.tables.frame(top).filter(|frame| frame.stage == Stage::Running) else { return Vec::new() };
-    let mut slots = system.passing().unknown(values, frame);
+/// A shared variable without a value on which it may depend whether a thread is blocked.
+pub(super) fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Option<Slot> {
+    let frame = system.tables.frame(top).filter(|frame| frame.stage == Stage::Running)?;
+    let is_unset = |slot: Slot, _| matches!(slot, Slot::Shared(number) if values[number] == Value::Unset);
+    let mut slots = Vec::new();
     for waiting in lower.iter().filter_map(|&symbol| system.tables.frame(symbol)) {
         let enforced = &system.program.procedures[waiting.procedure].enforced;
         enforced.iter().for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
     }
-    slots.retain(|slot| matches!(*slot, Slot::Shared(number) if values[number] == Value::Unset));
-    slots
+    let own = system.passing().unknown(&(values.to_vec(), frame.clone()), &is_unset);
+    own.or_else(|| slots.into_iter().find(|&slot| is_unset(slot, Value::Unset)))
 }
 
 /// Whether a thread that has its turn may have no step, with a symbol on top and some that may lie below it.
@@ -132,24 +133,24 @@ fn refuses(system: &Interpreted<'_>, values: &[Value], frame: &Frame, waiting: &
         Some(Action::Call { targets, .. }) if waiting.stage == Stage::Storing => targets,
         _ => &[],
     };
-    let (mut unknown, mut overwritten) = (Vec::new(), false);
-    enforced.slots(&mut |slot| match slot {
-        _ if stored.iter().any(|place| place.slots().contains(&slot)) => overwritten = true,
-        Slot::Shared(number) if values[number].known().is_none() => unknown.push(slot),
-        Slot::Local(number) if waiting.locals[number].known().is_none() => unknown.push(slot),
-        Slot::Shared(_) | Slot::Local(_) => {}
-    });
-    unknown.sort_unstable();
-    unknown.dedup();
-    let Some(points) = system.passing().known(values, waiting, &unknown) else { return true };
-    points.iter().any(|(values, waiting)| {
+    let mut slots = Vec::new();
+    enforced.slots(&mut |slot| slots.push(slot));
+    let is_stored = |slot: &Slot| stored.iter().any(|place| place.slots().contains(slot));
+    let (stored, kept): (Vec<_>, Vec<_>) = slots.into_iter().partition(is_stored);
+    let is_known = |(values, waiting): &Point, slot: Slot| match slot {
+        Slot::Shared(number) => values[number].known().is_some(),
+        Slot::Local(number) => waiting.locals[number].known().is_some(),
+    };
+    let unknown = |point: &Point| kept.iter().copied().find(|&slot| !is_known(point, slot));
+    system.passing().for_some(&(values.to_vec(), waiting.clone()), MOST_WAYS, &unknown, &|(values, waiting)| {
         let returned = system.runner.steps(values, frame, &system.tables);
         let mut refused = returned.iter().map(|(values, effect)| match effect {
             Effect::Return(results) => system.runner.resume(values, waiting, results, &system.tables).is_empty(),
             _ => false,
         });
         // Of what is not known and comes back to what the condition reads, any value may be the one.
-        match overwritten && !system.passing().unknown(values, frame).is_empty() {
+        let open = system.passing().unknown(&(values.clone(), frame.clone()), &|_, value| value.known().is_none());
+        match !stored.is_empty() && open.is_some() {
             true => refused.any(|refused| refused),
             false => refused.all(|refused| refused),
         }

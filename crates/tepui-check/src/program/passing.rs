@@ -14,7 +14,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
-use tepui_model::program::step::{Effect, Few, Frame, Runner, Stage, Value};
+use tepui_model::program::step::{Effect, Few, Frame, Point, Runner, Stage, Value};
 use tepui_model::program::{Action, Expression, Goal, Place, Program, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
@@ -25,7 +25,7 @@ use crate::system::NOWHERE;
 const SHORT: usize = 32;
 
 /// The most ways to give values to variables without a known one that are tried at once.
-const MOST_WAYS: usize = 1 << 16;
+pub(super) const MOST_WAYS: usize = 1 << 16;
 
 /// What is asked for, as far as frames must not be passed because of it.
 pub(super) struct Watched {
@@ -53,8 +53,8 @@ impl Watched {
     }
 }
 
-/// A thread with the shared values that it sees.
-pub(super) type Point = (Vec<Value>, Frame);
+/// A variable of a point that is to be given values, if there is one.
+pub(super) type Asks<'f> = &'f dyn Fn(&Point) -> Option<Slot>;
 
 /// Runs frames on.
 pub(super) struct Passing<'a> {
@@ -176,55 +176,36 @@ impl Passing<'_> {
 
     /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
     pub(super) fn may_block(&self, shared: &[Value], frame: &Frame) -> bool {
-        let blocked = |shared: &[Value], frame: &Frame| self.runner.steps(shared, frame, self.tables).is_empty();
-        self.for_some(shared, frame, &|shared, frame| self.unknown(shared, frame), &blocked)
+        let unknown = |point: &Point| self.unknown(point, &|_, value| value.known().is_none());
+        let blocked = |(shared, frame): &Point| self.runner.steps(shared, frame, self.tables).is_empty();
+        self.for_some(&(shared.to_vec(), frame.clone()), MOST_WAYS, &unknown, &blocked)
     }
 
-    /// Whether something holds of a point with some values of variables, as long as there are some to be asked about.
-    pub(super) fn for_some(
-        &self,
-        shared: &[Value],
-        frame: &Frame,
-        asked: &dyn Fn(&[Value], &Frame) -> Vec<Slot>,
-        holds: &dyn Fn(&[Value], &Frame) -> bool,
-    ) -> bool {
-        let slots = asked(shared, frame);
-        if slots.is_empty() {
-            return holds(shared, frame);
-        }
-        let given = self.known(shared, frame, &slots);
-        given.is_none_or(|given| given.iter().any(|(shared, frame)| self.for_some(shared, frame, asked, holds)))
+    /// Whether something holds of a point with some values of variables, one after the other, as long as there is one to be
+    /// asked about. If that would be too many points, it may.
+    pub(super) fn for_some(&self, point: &Point, most: usize, asks: Asks<'_>, holds: &dyn Fn(&Point) -> bool) -> bool {
+        let Some(slot) = asks(point) else { return holds(point) };
+        let given: Vec<_> = self.runner.given_values(slot, &point.0, &point.1).collect();
+        let most = most / given.len().max(1);
+        most == 0 || self.tables.is_stopped() || given.iter().any(|point| self.for_some(point, most, asks, holds))
     }
 
-    /// A point with every value of some variables; nothing, if that would be too many points.
-    pub(super) fn known(&self, shared: &[Value], frame: &Frame, slots: &[Slot]) -> Option<Vec<Point>> {
-        let mut points = vec![(shared.to_vec(), frame.clone())];
-        for &slot in slots {
-            let with = |(shared, frame): &Point| self.runner.given_values(slot, shared, frame);
-            points = points.iter().flat_map(with).take(MOST_WAYS + 1).collect();
-            if points.len() > MOST_WAYS || self.tables.is_stopped() {
-                return None;
-            }
-        }
-        Some(points)
-    }
-
-    /// The variables without a known value on which it depends whether a thread is blocked.
-    pub(super) fn unknown(&self, shared: &[Value], frame: &Frame) -> Vec<Slot> {
+    /// A variable on which it depends whether a thread is blocked, of those whose values matter.
+    pub(super) fn unknown(&self, (shared, frame): &Point, matters: &dyn Fn(Slot, Value) -> bool) -> Option<Slot> {
         let enforced = |procedure: usize| self.runner.program().procedures[procedure].enforced.iter();
-        let value = |slot: &Slot| match *slot {
+        let value = |slot: Slot| match slot {
             Slot::Shared(number) => shared[number],
             Slot::Local(number) => frame.locals[number],
         };
-        let is_unset = |slot: &Slot| value(slot) == Value::Unset;
         let mut slots = Vec::new();
         enforced(frame.procedure).for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
         match self.runner.action(frame.procedure, self.runner.first_of(frame.procedure, frame.position)) {
             Some(Action::Assert(_) | Action::If(..) | Action::While(..) | Action::Next(..)) | None => {}
             Some(Action::Start { .. } | Action::Unlock(_) | Action::SleepOn(..) | Action::Wake { .. }) => {}
-            // What is stored or returned decides whether what is enforced afterwards holds.
+            // What is stored or returned decides whether what is enforced afterwards holds. Of variables without a value, the
+            // one that is read first matters, and others once that has one.
             Some(action) => {
-                action.slots(&mut |slot| slots.extend(Some(slot).filter(|slot| !is_unset(slot))));
+                action.slots(&mut |slot| slots.extend(Some(slot).filter(|slot| value(*slot) != Value::Unset)));
                 slots.extend(self.runner.wants(shared, frame, self.tables));
                 if let Action::Call { procedure, .. } = action {
                     let shared = |slot: &Slot| matches!(slot, Slot::Shared(_));
@@ -233,10 +214,7 @@ impl Passing<'_> {
                 }
             }
         }
-        slots.sort_unstable();
-        slots.dedup();
-        slots.retain(|slot| value(slot).known().is_none());
-        slots
+        slots.into_iter().find(|&slot| matters(slot, value(slot)))
     }
 }
 

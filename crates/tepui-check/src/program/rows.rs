@@ -1,10 +1,11 @@
 //! Whether regular sets avoid what must not happen.
 
-use tepui_model::program::step::{Frame, Value};
+use tepui_model::program::step::{Point, Value};
 use tepui_model::program::{Goal, Property};
 use tepui_model::pushdown::Symbol;
 
 use super::avoids::{failed, labels, may_be_blocked, mentioned};
+use super::passing::MOST_WAYS;
 use super::system::Interpreted;
 use crate::regular;
 use crate::system::System;
@@ -34,11 +35,11 @@ pub(super) fn avoid(
             let Some(values) = system.tables.shared(row[0]) else { return true };
             let mut all = tops.iter().flatten();
             let Some(someone) = all.find_map(|(top, _)| system.tables.frame(*top)) else { return false };
-            let unset = |values: &[Value], _: &Frame| {
-                let slots = tops.iter().flatten().map(|(top, below)| mentioned(system, values, *top, below));
-                slots.into_iter().find(|slots| !slots.is_empty()).unwrap_or_default()
+            let unset = |(values, _): &Point| {
+                tops.iter().flatten().find_map(|(top, below)| mentioned(system, values, *top, below))
             };
-            system.passing().for_some(&values, someone, &unset, &|values, _| stuck_with(values))
+            let start = (values.to_vec(), someone.clone());
+            system.passing().for_some(&start, MOST_WAYS, &unset, &|(values, _)| stuck_with(values))
         };
         if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
             return Err((property, format!("the row {} violates it", rows.show(&row))));

@@ -234,7 +234,10 @@ pub type Found = (Vec<Value>, Effect);
 pub type Resumed = Vec<Stored>;
 
 /// What storing values leads to.
-pub type Stored = Result<(Vec<Value>, Frame), Failure>;
+pub type Stored = Result<Point, Failure>;
+
+/// A thread with the shared values that it sees.
+pub type Point = (Vec<Value>, Frame);
 
 impl<'p> Runner<'p> {
     /// Gets ready to run a program.
@@ -384,12 +387,7 @@ impl<'p> Runner<'p> {
     }
 
     /// The shared values and a frame with each value for a variable.
-    pub fn given_values(
-        &self,
-        slot: Slot,
-        shared: &[Value],
-        frame: &Frame,
-    ) -> impl Iterator<Item = (Vec<Value>, Frame)> + use<'p> {
+    pub fn given_values(&self, slot: Slot, shared: &[Value], frame: &Frame) -> impl Iterator<Item = Point> + use<'p> {
         let values = self.program.values(self.program.variable(frame.procedure, slot).kind);
         let (shared, frame) = (shared.to_vec(), frame.clone());
         (0..values).map(move |value| {
@@ -417,7 +415,7 @@ impl<'p> Runner<'p> {
 
     /// All ways in which what the procedure of a frame enforces may hold. If that reads a variable that has no value, each
     /// value is tried.
-    fn enforcing(&self, shared: Vec<Value>, frame: Frame) -> Vec<(Vec<Value>, Frame)> {
+    fn enforcing(&self, shared: Vec<Value>, frame: Frame) -> Vec<Point> {
         let Some(condition) = &self.program.procedures[frame.procedure].enforced else { return vec![(shared, frame)] };
         let scope = Scope { procedure: frame.procedure, shared: &shared, locals: &frame.locals, new: None };
         match self.values(condition, &scope) {
