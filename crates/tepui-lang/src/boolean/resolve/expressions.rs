@@ -374,7 +374,17 @@ impl Resolver<'_, '_> {
                 format!("a value of {}", quote(name.strip_suffix('$').unwrap_or(name)))
             }
             Sort::Record(number) => format!("the record {}", quote(&self.program.records[*number].name)),
-            Sort::Array(..) => "an array".to_owned(),
+            Sort::Array(Dimension::Count(count), element) => {
+                format!("an array [{count}], each element {}", self.sort_name(element))
+            }
+            Sort::Array(Dimension::Enumeration(number), element) => {
+                let name = &self.program.enumerations[*number].name;
+                format!(
+                    "an array [{}], each element {}",
+                    name.strip_suffix('$').unwrap_or(name),
+                    self.sort_name(element)
+                )
+            }
         }
     }
 }
