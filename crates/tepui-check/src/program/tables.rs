@@ -48,9 +48,9 @@ impl<'c> Tables<'c> {
         Ok(Self { certificate, frames, visited, recent, asks, stopped, stop })
     }
 
-    /// Notes that a thread may come to a frame. What it sleeps before it has not come to.
+    /// Notes that a thread may come to a frame.
     pub(super) fn visit(&self, frame: &Frame) {
-        self.visited.borrow_mut()[frame.procedure][frame.position] |= !matches!(frame.stage, Stage::Asleep(_));
+        self.visited.borrow_mut()[frame.procedure][frame.position] = true;
     }
 
     /// The statements at which no thread ever stands, if all that threads can do has been looked at.

@@ -20,8 +20,8 @@ pub use raw::retrace;
 use rustc_hash::FxHashSet;
 use tepui_cert::program::Trace;
 use tepui_model::program::run::{State, Step};
-use tepui_model::program::step::{Runner, Stage};
-use tepui_model::program::{DEADLOCK, Program, Target};
+use tepui_model::program::step::Runner;
+use tepui_model::program::{DEADLOCK, Program};
 
 use super::variables::Kept;
 pub use goal::{Frame, Situation};
@@ -301,8 +301,7 @@ impl<'r, 'p> Follower<'r, 'p> {
         let stands = |frames: &Vec<Frame>| {
             frames.last().is_some_and(|frame| {
                 let stands: Vec<_> = runner.stands_at(frame.procedure, frame.position).collect();
-                let there = |label: &&Target| label.procedure == frame.procedure && stands.contains(&label.position);
-                !matches!(frame.stage, Stage::Asleep(_)) && labels.iter().any(there)
+                labels.iter().any(|label| label.procedure == frame.procedure && stands.contains(&label.position))
             })
         };
         let standing: Vec<_> = self.last.threads.iter().map(|frames| frames.as_ref().is_some_and(stands)).collect();

@@ -28,7 +28,9 @@ impl Programs {
         };
         property.never.iter().any(|goal| match *goal {
             Goal::Failure(..) | Goal::Range(..) | Goal::Index(..) => head.failure() == Some(*goal),
-            Goal::Reached(procedure, position) => head.stage() == Stage::Running && stands(procedure, position),
+            Goal::Reached(procedure, position) => {
+                matches!(head.stage(), Stage::Running | Stage::Asleep) && stands(procedure, position)
+            }
             Goal::Deadlock => false,
         })
     }

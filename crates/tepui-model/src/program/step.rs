@@ -275,10 +275,9 @@ impl<'p> Runner<'p> {
         std::iter::successors(Some(position), first)
     }
 
-    /// Whether a thread with a frame on top stands at a statement. One that sleeps has not got there yet.
+    /// Whether a thread with a frame on top stands at a statement. One that sleeps stands at the next one.
     pub fn is_at(&self, frame: &Frame, (procedure, position): (usize, usize)) -> bool {
-        let awake = frame.procedure == procedure && !matches!(frame.stage, Stage::Asleep(_));
-        awake && self.stands_at(procedure, frame.position).any(|at| at == position)
+        frame.procedure == procedure && self.stands_at(procedure, frame.position).any(|at| at == position)
     }
 
     /// The statement to execute at a position: an atomic block is entered with its first statement, if it has one.

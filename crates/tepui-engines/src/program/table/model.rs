@@ -76,15 +76,16 @@ impl Exploration<'_> {
     /// also where nothing can violate it; that some thread can move, if it is asked for; and that there are enough
     /// places, where that is in doubt.
     fn properties(&self) -> Vec<Property> {
+        const STANDING: &[Stage] = &[Stage::Running, Stage::Asleep];
         let (count, program) = (self.threads.len(), &self.steps.code.program);
-        let patterns = |stage: Stage, (procedure, position): (usize, usize)| -> Vec<Pattern> {
+        let patterns = |stages: &[Stage], (procedure, position): (usize, usize)| -> Vec<Pattern> {
             let mut found = Vec::new();
             for (thread, &kind) in self.threads.iter().enumerate() {
                 let stands = |point: &Point| {
                     let head = self.steps.head(*point);
                     point.doing != Doing::Probed
                         && head.procedure() == procedure
-                        && head.stage() == stage
+                        && stages.contains(&head.stage())
                         && stands(&program.procedures[procedure], head.position(), position)
                 };
                 for (symbol, _) in (1..).zip(self.kinds[kind].points.iter()).filter(|(_, point)| stands(point)) {
@@ -100,10 +101,10 @@ impl Exploration<'_> {
             globals.map(|(global, _)| Pattern { shared: Some(Shared(global)), tops: vec![None; count] }).collect()
         };
         let never = |goal: &Goal| match *goal {
-            Goal::Failure(procedure, position) => patterns(Stage::Failed, (procedure, position)),
-            Goal::Range(procedure, position) => patterns(Stage::OutOfRange, (procedure, position)),
-            Goal::Index(procedure, position) => patterns(Stage::OutOfArray, (procedure, position)),
-            Goal::Reached(procedure, position) => patterns(Stage::Running, (procedure, position)),
+            Goal::Failure(procedure, position) => patterns(&[Stage::Failed], (procedure, position)),
+            Goal::Range(procedure, position) => patterns(&[Stage::OutOfRange], (procedure, position)),
+            Goal::Index(procedure, position) => patterns(&[Stage::OutOfArray], (procedure, position)),
+            Goal::Reached(procedure, position) => patterns(STANDING, (procedure, position)),
             Goal::Deadlock => with_mode(Mode::Stuck),
         };
         let mut properties: Vec<Property> = (program.properties(self.steps.code.options.deadlock).into_iter())
