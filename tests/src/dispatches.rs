@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use tepui_model::program::run::{State, Thread};
 use tepui_model::program::schedulers::{Memory, Scheduler};
-use tepui_model::program::step::{Runner, Value};
+use tepui_model::program::step::{Runner, Shared, Value};
 use tepui_model::program::{DEADLOCK, Program};
 
 /// How far to go.
@@ -37,7 +37,7 @@ pub struct Found {
 }
 
 /// The tasks that are pending and what a scheduler remembers of them, by their numbers in the list.
-type Between = (Vec<Value>, Vec<Thread>, Memory);
+type Between = (Shared, Vec<Thread>, Memory);
 
 struct Enumerator<'a> {
     program: &'a Program,
@@ -115,7 +115,7 @@ impl Enumerator<'_> {
         }
         let pending = scheduler.pending(&memory).to_vec();
         if pending.is_empty() {
-            self.found.finals.insert(state.shared);
+            self.found.finals.insert(state.shared.to_vec());
             return;
         }
         if pending.iter().all(|&task| self.runner.is_blocked(&state, task as usize)) {

@@ -459,7 +459,7 @@ impl<'a> Stated<'a> {
 
     /// Whether the values in a state, and in a frame, are those that a part of the invariant states.
     fn agrees(&self, values: &serde_json::Value, state: &State, frame: Option<&Frame>) -> bool {
-        let shared = self.program.shared.iter().zip(&state.shared);
+        let shared = self.program.shared.iter().zip(state.shared.iter());
         let local = frame
             .into_iter()
             .flat_map(|frame| self.program.procedures[frame.procedure].locals.iter().zip(&frame.locals));

@@ -92,6 +92,9 @@ impl Rows {
     /// Where a row is found among some that are in ascending order.
     pub fn find(&self, row: impl IntoIterator<Item = u32>, among: Range<usize>) -> Option<usize> {
         let (row, Range { mut start, mut end }) = (self.pack(row)?, among);
+        if let [word] = row[..] {
+            return self.packed[start..end].binary_search(&word).ok().map(|place| start + place);
+        }
         while start < end {
             let middle = start + (end - start) / 2;
             match self.words(middle).cmp(&row) {
@@ -109,14 +112,15 @@ impl Rows {
 
     /// The words of a row, unless a number has too many bits.
     pub(super) fn pack(&self, row: impl IntoIterator<Item = u32>) -> Option<Packed> {
-        let mut words: Packed = smallvec![0; self.words];
+        let mut packed: Packed = smallvec![0; self.words];
+        let words = &mut packed[..];
         for (field, number) in self.fields.iter().zip(row) {
             if u64::from(number) >> field.bits != 0 {
                 return None;
             }
             words[field.word] |= u64::from(number) << field.shift;
         }
-        Some(words)
+        Some(packed)
     }
 }
 

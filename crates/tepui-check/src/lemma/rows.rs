@@ -31,16 +31,15 @@ pub(super) fn check_rows(system: &impl System, lemma: &Lemma, groups: &Groups) -
     let words: Vec<_> = (0..lemma.threads.len()).map(words).collect();
     let exists =
         |row: &[u32]| row[0] < shared && row[1..].iter().zip(&words).all(|(&word, &words)| (word as usize) < words);
-    if let Some(row) = lemma.views.iter().find(|row| !exists(row)) {
-        return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+    for row in lemma.views.iter() {
+        if !exists(&row) {
+            return Err(format!("the row {row:?} names a shared state or word that does not exist"));
+        }
+        if !groups.is_canonical(&row) {
+            return Err(format!("the row {row:?} does not list interchangeable threads in ascending order"));
+        }
     }
-    if !lemma.views.ascends() {
-        return Err("its rows are not in ascending order".to_owned());
-    }
-    match lemma.views.iter().find(|row| !groups.is_canonical(row)) {
-        Some(row) => Err(format!("the row {row:?} does not list interchangeable threads in ascending order")),
-        None => Ok(()),
-    }
+    if lemma.views.ascends() { Ok(()) } else { Err("its rows are not in ascending order".to_owned()) }
 }
 
 /// For each view the threads that are explored there, if not all are; nothing, if all are at every view.

@@ -8,8 +8,10 @@
 //! one that is uninterrupted, or *may* be blocked: for some value of a variable that is not known, or for some frame that
 //! may lie below, if it returns. A shared variable that has no value yet has the same one for all threads.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
-use tepui_model::program::step::{Effect, Frame, Point, Stage, Value};
+use tepui_model::program::step::{Effect, Frame, Point, Shared, Stage, Value};
 use tepui_model::program::{Action, Goal, Place, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
@@ -29,7 +31,7 @@ pub(super) fn avoids(lemma: &Checked<'_, Interpreted<'_>>, properties: &[Propert
     let mut blocked: FxHashMap<(usize, u32, u32), bool> = FxHashMap::default();
     for (number, row) in lemma.lemma.views.iter().enumerate() {
         let row = row.as_slice();
-        if number.is_multiple_of(LOOK_EVERY) && system.is_stopped() {
+        if number.is_multiple_of(LOOK_EVERY) && system.tables.is_stopped() {
             return Ok(()); // The caller looks, too.
         }
         let mut tops = (0..row.len() - 1).map(|thread| lemma.word(thread, row[thread + 1])[0]);
@@ -93,13 +95,13 @@ fn may_be_stuck(
     let unset = |(values, _): &Point| {
         moving.iter().find_map(|&thread| mentioned(system, values, word(thread)[0], lower(thread)))
     };
-    let blocked = |values: &[Value], thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
+    let blocked = |values: &Shared, thread: usize| may_be_blocked(system, values, word(thread)[0], lower(thread));
     let stuck = |(values, _): &Point| moving.iter().all(|&thread| blocked(values, thread));
-    system.passing().for_some(&(values.to_vec(), someone.clone()), MOST_WAYS, &unset, &stuck)
+    system.passing().for_some(&(Rc::clone(&values), someone.clone()), MOST_WAYS, &unset, &stuck)
 }
 
 /// A shared variable without a value on which it may depend whether a thread is blocked.
-pub(super) fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> Option<Slot> {
+pub(super) fn mentioned(system: &Interpreted<'_>, values: &Shared, top: Symbol, lower: &[Symbol]) -> Option<Slot> {
     let frame = system.tables.frame(top).filter(|frame| frame.stage == Stage::Running)?;
     let is_unset = |slot: Slot, _| matches!(slot, Slot::Shared(number) if values[number] == Value::Unset);
     let mut slots = Vec::new();
@@ -107,12 +109,12 @@ pub(super) fn mentioned(system: &Interpreted<'_>, values: &[Value], top: Symbol,
         let enforced = &system.program.procedures[waiting.procedure].enforced;
         enforced.iter().for_each(|condition| condition.slots(&mut |slot| slots.push(slot)));
     }
-    let own = system.passing().unknown(&(values.to_vec(), frame.clone()), &is_unset);
+    let own = system.passing().unknown(&(Rc::clone(values), frame.clone()), &is_unset);
     own.or_else(|| slots.into_iter().find(|&slot| is_unset(slot, Value::Unset)))
 }
 
 /// Whether a thread that has its turn may have no step, with a symbol on top and some that may lie below it.
-pub(super) fn may_be_blocked(system: &Interpreted<'_>, values: &[Value], top: Symbol, lower: &[Symbol]) -> bool {
+pub(super) fn may_be_blocked(system: &Interpreted<'_>, values: &Shared, top: Symbol, lower: &[Symbol]) -> bool {
     let Some(frame) = system.tables.frame(top) else { return true }; // It has ended.
     if frame.stage != Stage::Running || system.passing().may_block(values, frame) {
         return true;
@@ -126,7 +128,7 @@ pub(super) fn may_be_blocked(system: &Interpreted<'_>, values: &[Value], top: Sy
 }
 
 /// Whether a frame that waits may have no use for anything that the procedure above returns.
-fn refuses(system: &Interpreted<'_>, values: &[Value], frame: &Frame, waiting: &Frame) -> bool {
+fn refuses(system: &Interpreted<'_>, values: &Shared, frame: &Frame, waiting: &Frame) -> bool {
     let procedure = &system.runner.program().procedures[waiting.procedure];
     let Some(enforced) = &procedure.enforced else { return false };
     let stored: &[Place] = match system.runner.action(waiting.procedure, waiting.position) {
@@ -142,7 +144,7 @@ fn refuses(system: &Interpreted<'_>, values: &[Value], frame: &Frame, waiting: &
         Slot::Local(number) => waiting.locals[number].known().is_some(),
     };
     let unknown = |point: &Point| kept.iter().copied().find(|&slot| !is_known(point, slot));
-    system.passing().for_some(&(values.to_vec(), waiting.clone()), MOST_WAYS, &unknown, &|(values, waiting)| {
+    system.passing().for_some(&(Rc::clone(values), waiting.clone()), MOST_WAYS, &unknown, &|(values, waiting)| {
         let returned = system.runner.steps(values, frame, &system.tables);
         let mut refused = returned.iter().map(|(values, effect)| match effect {
             Effect::Return(results) => system.runner.resume(values, waiting, results, &system.tables).is_empty(),

@@ -53,7 +53,7 @@ pub(super) fn check(
     }
     let threads = crowd.threads.to_vec();
     let words = pushdown::Lemma { depth: crowd.depth, threads, views: Rows::new(3), explored: Vec::new() };
-    let stopped = |place: &str, reason: String| match system.is_stopped() {
+    let stopped = |place: &str, reason: String| match system.tables.is_stopped() {
         true => Rejected::stopped(place),
         false => Rejected::new(place, reason),
     };
@@ -73,12 +73,12 @@ pub(super) fn check(
         steps,
         properties: Vec::new(),
     };
-    let facts = counters::prove(&net, &crowd.lemmas, &|| system.is_stopped())?;
+    let facts = counters::prove(&net, &crowd.lemmas, &|| system.tables.is_stopped())?;
     if let Some((property, _)) = never.iter().find(|(_, pattern)| !counters::excluded(&facts, pattern)) {
         let name = &properties[*property].name;
         return Err(Rejected::new(format!("property {name}"), "no lemma excludes that it is violated"));
     }
-    match system.is_stopped() {
+    match system.tables.is_stopped() {
         true => Err(Rejected::stopped("properties")),
         false => {
             let properties = properties.iter().map(|property| property.name.clone()).collect();
@@ -173,7 +173,7 @@ impl<'a, 'p> Building<'a, 'p> {
     fn state(&mut self, state: usize) -> Result<(), String> {
         self.mover(Mover { state, place: None })?;
         for (number, place) in self.present[state + 1].clone().into_iter().enumerate() {
-            if number.is_multiple_of(LOOK_EVERY) && self.system.is_stopped() {
+            if number.is_multiple_of(LOOK_EVERY) && self.system.tables.is_stopped() {
                 return Err("it has not been looked at to its end".to_owned());
             }
             self.mover(Mover { state, place: Some(place) })?;
@@ -244,7 +244,7 @@ impl<'a, 'p> Building<'a, 'p> {
             more.iter_mut().for_each(|way| way.sort_unstable());
             more.sort_unstable();
             more.dedup();
-            if more.len() > MOST_WAYS || self.system.is_stopped() {
+            if more.len() > MOST_WAYS || self.system.tables.is_stopped() {
                 return Err("threads that are started together begin in too many ways".to_owned());
             }
             ways = more;

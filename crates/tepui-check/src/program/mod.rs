@@ -74,7 +74,7 @@ pub fn check(
     let system = Interpreted::new(program, properties, certificate, stop)?;
     // What was cut short may look like a violation.
     let judged = |avoided: Result<(), (usize, String)>| match avoided {
-        _ if system.is_stopped() => Err(Rejected::stopped("properties")),
+        _ if system.tables.is_stopped() => Err(Rejected::stopped("properties")),
         Err((property, reason)) => Err(Rejected::new(format!("property {}", properties[property].name), reason)),
         Ok(()) => Ok(()),
     };

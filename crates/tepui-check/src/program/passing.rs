@@ -11,10 +11,11 @@
 //! variable that is not known might block the thread.
 
 use std::hash::Hash;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
-use tepui_model::program::step::{Effect, Few, Frame, Point, Runner, Stage, Value};
+use tepui_model::program::step::{Effect, Few, Frame, Point, Runner, Shared, Stage, Value};
 use tepui_model::program::{Action, Expression, Goal, Place, Program, Property, Slot};
 use tepui_model::pushdown::Symbol;
 
@@ -71,27 +72,30 @@ pub(super) enum Lost {
     Endless,
 }
 
-/// Follows all ways from a point to where they rest, through points that may be passed. A way that comes back to where it has been
-/// is dropped, if it may go on for ever there.
-pub(super) fn follow<P: Clone + Eq + Hash>(
+/// Follows all ways from a point to where they rest, through points that may be passed, and finds what is made of points where they
+/// do. A way that comes back to where it has been is dropped, if it may go on for ever there.
+pub(super) fn follow<P: Clone + Eq + Hash, R>(
     first: P,
-    rests: impl Fn(&P) -> bool,
-    passed: impl Fn(&P) -> Option<Vec<P>>,
+    rests: impl Fn(&P) -> Option<R>,
+    passed: impl Fn(&P, &mut dyn FnMut(P)) -> Option<()>,
     may_go_on: impl Fn(&P) -> bool,
     stopped: impl Fn() -> bool,
-) -> Result<Vec<P>, Lost> {
-    let mut found = Vec::new();
+) -> Result<Few<R>, Lost> {
+    let mut found = Few::new();
+    let go_on = |point: P, found: &mut Few<R>, open: &mut Few<P>| match rests(&point) {
+        Some(end) => found.push(end),
+        None => open.push(point),
+    };
     // Most ways are short: only if they are not is it remembered where they have been.
-    let mut first = if rests(&first) { return Ok(vec![first]) } else { vec![first] };
+    let mut open = Few::new();
+    go_on(first, &mut found, &mut open);
     for _ in 0..SHORT {
-        let Some(point) = first.pop() else { return Ok(found) };
-        for point in passed(&point).ok_or(Lost::Seen)? {
-            if rests(&point) { &mut found } else { &mut first }.push(point);
-        }
+        let Some(point) = open.pop() else { return Ok(found) };
+        passed(&point, &mut |next| go_on(next, &mut found, &mut open)).ok_or(Lost::Seen)?;
     }
     // Points that ways have been at, and whether these have been followed to their ends.
     let mut visits: FxHashMap<P, bool> = FxHashMap::default();
-    let mut open: Vec<_> = first.into_iter().map(|point| (point, false)).collect();
+    let mut open: Vec<_> = open.into_iter().map(|point| (point, false)).collect();
     while let Some((point, leaves)) = open.pop() {
         if leaves {
             visits.insert(point, true);
@@ -101,8 +105,8 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
                 Some(_) => continue,
                 None => {}
             }
-            let (resting, others): (Vec<_>, Vec<_>) = passed(&point).ok_or(Lost::Seen)?.into_iter().partition(&rests);
-            found.extend(resting);
+            let mut others = Few::new();
+            passed(&point, &mut |next| go_on(next, &mut found, &mut others)).ok_or(Lost::Seen)?;
             if !others.is_empty() {
                 visits.insert(point.clone(), false);
                 open.push((point, true));
@@ -118,37 +122,36 @@ pub(super) fn follow<P: Clone + Eq + Hash>(
 
 impl Passing<'_> {
     /// The listed frames, with shared states, that a thread runs on to. One that must not be passed is nowhere.
-    pub(super) fn run_on(&self, shared: Vec<Value>, frame: Frame) -> Few<(u32, Symbol)> {
-        let rests = |(_, frame): &Point| {
+    pub(super) fn run_on(&self, shared: Shared, frame: Frame) -> Few<(u32, Symbol)> {
+        let rests = |(shared, frame): &Point| {
             self.tables.visit(frame);
-            self.tables.symbol(frame).is_some()
+            self.tables.symbol(frame).map(|symbol| (self.tables.shared_number(shared), symbol))
         };
         // In an atomic section nobody sees a loop without end; elsewhere it would hide what others do.
         let may_go_on = |(_, frame): &Point| self.is_unhindered(frame);
         let stopped = || self.tables.is_stopped();
-        let points = follow((shared, frame), rests, |point| self.passed(point), may_go_on, stopped);
-        let nowhere = (NOWHERE, Symbol(NOWHERE));
-        let number = |(shared, frame): Point| Some((self.tables.shared_number(&shared), self.tables.symbol(&frame)?));
-        let mut found: Few<_> =
-            points.map_or(smallvec![nowhere], |points| points.into_iter().filter_map(number).collect());
+        let passed = |point: &Point, next: &mut dyn FnMut(Point)| self.passed(point, next);
+        let found = follow((shared, frame), rests, passed, may_go_on, stopped);
+        let mut found = found.unwrap_or_else(|_| smallvec![(NOWHERE, Symbol(NOWHERE))]);
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    /// What a frame leads to that may be passed.
-    fn passed(&self, (shared, frame): &Point) -> Option<Vec<Point>> {
-        if !self.may_pass(shared, frame) {
-            return None;
+    /// Calls back for what a frame leads to; nothing, if it may not be passed.
+    fn passed(&self, (shared, frame): &Point, next: &mut dyn FnMut(Point)) -> Option<()> {
+        let mut passes = self.may_pass(shared, frame);
+        if passes {
+            self.runner.each_step(shared, frame, self.tables, &mut |shared, effect| match effect {
+                Effect::Become(frame) => next((shared, frame)),
+                _ => passes = false,
+            });
         }
-        let found = self.runner.steps(shared, frame, self.tables).into_iter();
-        let next =
-            found.map(|(shared, effect)| if let Effect::Become(frame) = effect { Some((shared, frame)) } else { None });
-        next.collect()
+        passes.then_some(())
     }
 
     /// Whether the statement of a frame is one that may be passed. That no assertion fails is seen by its results.
-    fn may_pass(&self, shared: &[Value], frame: &Frame) -> bool {
+    fn may_pass(&self, shared: &Shared, frame: &Frame) -> bool {
         let runner = self.runner;
         let action = runner.action(frame.procedure, runner.first_of(frame.procedure, frame.position));
         let (Some(action), Stage::Running) = (action, frame.stage) else { return false };
@@ -175,10 +178,10 @@ impl Passing<'_> {
     }
 
     /// Whether a thread has no step, whatever others do, for some value of a variable that is not known.
-    pub(super) fn may_block(&self, shared: &[Value], frame: &Frame) -> bool {
+    pub(super) fn may_block(&self, shared: &Shared, frame: &Frame) -> bool {
         let unknown = |point: &Point| self.unknown(point, &|_, value| value.known().is_none());
         let blocked = |(shared, frame): &Point| self.runner.steps(shared, frame, self.tables).is_empty();
-        self.for_some(&(shared.to_vec(), frame.clone()), MOST_WAYS, &unknown, &blocked)
+        self.for_some(&(Rc::clone(shared), frame.clone()), MOST_WAYS, &unknown, &blocked)
     }
 
     /// Whether something holds of a point with some values of variables, one after the other, as long as there is one to be

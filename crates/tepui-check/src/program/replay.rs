@@ -62,7 +62,7 @@ fn start(runner: &Runner<'_>, values: &[Value]) -> Result<State, Rejected> {
         });
     let initial = runner.initial().into_iter().next().filter(|_| fits);
     let initial = initial.ok_or_else(|| Rejected::new("start", "the program does not start with these values"))?;
-    Ok(State { shared: values.to_vec(), ..initial })
+    Ok(State { shared: values.into(), ..initial })
 }
 
 /// The step that a trace says is taken.
@@ -77,7 +77,7 @@ fn take(runner: &Runner<'_>, state: &State, step: &Step) -> Result<run::Step, St
     if taken.at != step.at {
         return Err("the thread stands at another statement".to_owned());
     }
-    if taken.after.shared != step.shared {
+    if taken.after.shared[..] != step.shared {
         return Err("the shared variables have other values afterwards".to_owned());
     }
     Ok(taken)

@@ -1,6 +1,6 @@
 //! Whether regular sets avoid what must not happen.
 
-use tepui_model::program::step::{Point, Value};
+use tepui_model::program::step::{Point, Shared};
 use tepui_model::program::{Goal, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -23,7 +23,7 @@ pub(super) fn avoid(
     for row in rows.rows() {
         let tops: Vec<_> = (0..row.len() - 1).map(|thread| rows.tops(thread, &row)).collect();
         let violated = tops.iter().flatten().find_map(|(top, _)| labels[top.0 as usize]);
-        let stuck_with = |values: &[Value]| {
+        let stuck_with = |values: &Shared| {
             let blocked = |(top, below): &(Symbol, Vec<Symbol>)| may_be_blocked(system, values, *top, below);
             let holds = tops.iter().flatten().any(|top| system.is_uninterrupted(top.0) && blocked(top));
             let can_rest = tops.iter().all(|tops| tops.iter().any(blocked));
@@ -38,13 +38,13 @@ pub(super) fn avoid(
             let unset = |(values, _): &Point| {
                 tops.iter().flatten().find_map(|(top, below)| mentioned(system, values, *top, below))
             };
-            let start = (values.to_vec(), someone.clone());
+            let start = (values, someone.clone());
             system.passing().for_some(&start, MOST_WAYS, &unset, &|(values, _)| stuck_with(values))
         };
         if let Some(property) = violated.or_else(|| deadlock.filter(|_| stuck())) {
             return Err((property, format!("the row {} violates it", rows.show(&row))));
         }
-        if system.is_stopped() {
+        if system.tables.is_stopped() {
             return Ok(());
         }
     }

@@ -7,14 +7,14 @@
 //! Then the threads that have not ended take places, in the order in which they were started.
 
 use tepui_model::program::Action;
-use tepui_model::program::step::{Effect, Frame, Stage, Value};
+use tepui_model::program::step::{Effect, Few, Frame, Shared, Stage};
 use tepui_model::pushdown::Symbol;
 
 use super::passing::{Passing, follow, is_local, reads_locals_only};
 use crate::system::{NOWHERE, Start};
 
 /// The shared values, `main` if it has not ended, and the threads that it has started.
-type Begun = (Vec<Value>, Option<Frame>, Vec<Frame>);
+type Begun = (Shared, Option<Frame>, Vec<Frame>);
 
 /// The states at the start, each with the symbols of its threads; or why there are none.
 pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>, String> {
@@ -35,17 +35,19 @@ pub(super) fn initial(passing: &Passing<'_>, places: usize) -> Result<Vec<Start>
 
 /// The states in which `main` has run on to a frame that is listed, or to its end, and has started no more threads than there are
 /// places.
-fn begun(passing: &Passing<'_>, state: Begun, places: usize) -> Result<Vec<Begun>, String> {
-    let rests = |(_, main, _): &Begun| {
-        main.iter().for_each(|main| passing.tables.visit(main));
-        main.as_ref().is_none_or(|main| passing.tables.symbol(main).is_some())
+fn begun(passing: &Passing<'_>, state: Begun, places: usize) -> Result<Few<Begun>, String> {
+    let rests = |state: &Begun| {
+        state.1.iter().for_each(|main| passing.tables.visit(main));
+        state.1.as_ref().is_none_or(|main| passing.tables.symbol(main).is_some()).then(|| state.clone())
     };
     // While `main` is alone nobody waits for it, whatever it does without end.
     let may_go_on = |(_, _, started): &Begun| started.is_empty();
     let stopped = || passing.tables.is_stopped();
     // Otherwise a loop that starts threads would never end.
     let few = |states: &Vec<Begun>| states.iter().all(|state| state.2.len() <= places);
-    let passed = |state: &Begun| passed(passing, state).filter(few);
+    let passed = |state: &Begun, next: &mut dyn FnMut(Begun)| {
+        passed(passing, state).filter(few).map(|states| states.into_iter().for_each(next))
+    };
     follow(state, rests, passed, may_go_on, stopped).map_err(|lost| lost.at_the_start().to_owned())
 }
 
@@ -65,7 +67,7 @@ fn passed(passing: &Passing<'_>, (shared, main, before): &Begun) -> Option<Vec<B
         Some(action) => free && is_local(action),
     };
     let steps = fits.then(|| runner.steps(shared, main, passing.tables))?;
-    let next = |(shared, effect): (Vec<Value>, Effect)| match effect {
+    let next = |(shared, effect)| match effect {
         // Nobody sleeps as long as `main` is alone.
         Effect::Become(main) | Effect::Wake(main, _) => Some((shared, Some(main), before.clone())),
         Effect::Start { next, started } => Some((shared, Some(next), [before.clone(), started].concat())),

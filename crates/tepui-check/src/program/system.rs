@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::Certificate;
-use tepui_model::program::step::{Effect, Few, Frame, Results, Runner, Stage, Value};
+use tepui_model::program::step::{Effect, Few, Frame, Results, Runner, Shared, Stage, Value};
 use tepui_model::program::{Goal, Program, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -24,10 +24,10 @@ use crate::{Accepted, Rejected};
 /// What a thread does: with which symbol on top, and the shared values and results of a return.
 pub(super) struct Done {
     pub(super) top: Symbol,
-    returned: Option<(Vec<Value>, Results)>,
+    returned: Option<(Shared, Results)>,
 }
 
-type Revealed = FxHashMap<(Vec<Value>, Results, Symbol), Rc<[(u32, Symbol)]>>;
+type Revealed = FxHashMap<(Shared, Results, Symbol), Rc<[(u32, Symbol)]>>;
 
 /// A program with the tables of a certificate.
 pub(super) struct Interpreted<'a> {
@@ -71,7 +71,7 @@ impl<'a> Interpreted<'a> {
         };
         let places = system.tables.places();
         let initial = start::initial(&system.passing(), places);
-        if system.is_stopped() {
+        if system.tables.is_stopped() {
             return Err(Rejected::stopped("start"));
         }
         system.initial = initial.map_err(|reason| Rejected::new("start", reason))?;
@@ -81,10 +81,6 @@ impl<'a> Interpreted<'a> {
     /// What is proved when everything has been looked at.
     pub(super) fn proof(&self, accepted: Accepted) -> Proof {
         Proof { accepted, unreached: self.tables.unvisited(&self.runner) }
-    }
-
-    pub(super) fn is_stopped(&self) -> bool {
-        self.tables.is_stopped()
     }
 
     pub(super) fn passing(&self) -> Passing<'_> {
@@ -136,7 +132,7 @@ impl System for Interpreted<'_> {
         };
         let passing = self.passing();
         let mut found = Vec::new();
-        for (values, effect) in self.runner.steps(&values, frame, &self.tables) {
+        self.runner.each_step(&values, frame, &self.tables, &mut |values, effect| {
             let (number, mut returned) = (self.done.borrow().len(), None);
             let mut goes_on = |points: Few<(u32, Symbol)>, below: Option<Symbol>, others: Option<Others>| {
                 let change = |top: Symbol| Change::Replace([top].into_iter().chain(below).collect());
@@ -167,11 +163,11 @@ impl System for Interpreted<'_> {
                 Effect::Fail(failure) => {
                     let at = (frame.procedure, self.runner.first_of(frame.procedure, frame.position));
                     self.failed.borrow_mut().insert(failure.at(at), (shared, top));
-                    continue;
+                    return;
                 }
             }
             self.done.borrow_mut().push(Done { top, returned });
-        }
+        });
         found
     }
 
@@ -212,7 +208,7 @@ impl System for Interpreted<'_> {
         let awake = Frame { stage: Stage::Running, ..frame.clone() };
         // The values of shared variables are not looked at: what runs on touches its own variables only, unless it is
         // uninterrupted, and one that sleeps uninterrupted is never woken.
-        let shared = vec![Value::Forgotten; self.program.shared.len()];
+        let shared = vec![Value::Forgotten; self.program.shared.len()].into();
         Some(self.passing().run_on(shared, awake).into_iter().map(|(_, symbol)| symbol).collect())
     }
 
@@ -229,6 +225,6 @@ impl System for Interpreted<'_> {
     }
 
     fn stop(&self) -> bool {
-        self.is_stopped()
+        self.tables.is_stopped()
     }
 }

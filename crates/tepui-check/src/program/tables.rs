@@ -4,9 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::smallvec;
-use tepui_cert::program::{Certificate, Kept, Positions};
-use tepui_model::program::step::{Few, Frame, Keep, Runner, Stage, Value};
+use tepui_cert::program::{Certificate, Positions};
+use tepui_model::program::step::{Frame, Keep, Runner, Shared, Stage, Value};
 use tepui_model::program::{Program, Slot, Variable};
 use tepui_model::pushdown::Symbol;
 
@@ -23,7 +22,7 @@ pub(super) struct Tables<'c> {
     /// For each procedure and position, whether threads have come there.
     visited: RefCell<Vec<Vec<bool>>>,
     /// The shared state that was asked for last.
-    recent: RefCell<(u32, Rc<[Value]>)>,
+    recent: RefCell<(u32, Shared)>,
     asks: Cell<u32>,
     stopped: Cell<bool>,
     stop: &'c dyn Fn() -> bool,
@@ -66,10 +65,11 @@ impl<'c> Tables<'c> {
         unvisited
     }
 
-    /// The number of a shared state, if it is listed. Most steps leave it as it was.
-    pub(super) fn shared_number(&self, values: &[Value]) -> u32 {
+    /// The number of a shared state, if it is listed.
+    pub(super) fn shared_number(&self, values: &Shared) -> u32 {
         let (number, known) = &*self.recent.borrow();
-        if *number != NOWHERE && **known == *values {
+        // Most steps leave it as it was.
+        if *number != NOWHERE && Rc::ptr_eq(known, values) {
             return *number;
         }
         let states = &self.certificate.shared;
@@ -77,12 +77,14 @@ impl<'c> Tables<'c> {
     }
 
     /// The symbol of a frame, if it is listed.
+    #[inline]
     pub(super) fn symbol(&self, frame: &Frame) -> Option<Symbol> {
-        self.frames[frame.procedure][frame.position].get(frame).copied()
+        let listed = &self.frames[frame.procedure][frame.position];
+        if listed.is_empty() { None } else { listed.get(frame).copied() }
     }
 
     /// The shared state with a number.
-    pub(super) fn shared(&self, number: u32) -> Option<Rc<[Value]>> {
+    pub(super) fn shared(&self, number: u32) -> Option<Shared> {
         if number >= self.shared_states() {
             return None;
         }
@@ -120,25 +122,20 @@ impl<'c> Tables<'c> {
         }
         self.stopped.get()
     }
-
-    fn kept(&self) -> &'c Kept {
-        &self.certificate.kept
-    }
 }
 
 impl Keep for Tables<'_> {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
-        let kept = match slot {
-            Slot::Shared(number) => self.kept().shared.binary_search(&number).is_ok(),
-            Slot::Local(number) => keeps(&self.kept().locals[procedure], position, number),
-        };
-        if kept { values.iter().copied().map(Value::Known).collect() } else { smallvec![Value::Forgotten] }
+    fn wants(&self, procedure: usize, position: usize, slot: Slot) -> bool {
+        match slot {
+            Slot::Shared(number) => self.certificate.kept.shared.binary_search(&number).is_ok(),
+            Slot::Local(number) => keeps(&self.certificate.kept.locals[procedure], position, number),
+        }
     }
 
     fn forget(&self, frame: &mut Frame) {
         let positions = match frame.stage {
-            Stage::Storing => &self.kept().storing[frame.procedure],
-            _ => &self.kept().locals[frame.procedure],
+            Stage::Storing => &self.certificate.kept.storing[frame.procedure],
+            _ => &self.certificate.kept.locals[frame.procedure],
         };
         for (number, value) in frame.locals.iter_mut().enumerate() {
             if !keeps(positions, frame.position, number) {

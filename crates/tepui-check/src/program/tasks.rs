@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tepui_cert::program::{ANY, Certificate, Marking, Node, Pending, Tasks};
-use tepui_model::program::step::{Effect, Frame, Results, Runner, Stage, Value};
+use tepui_model::program::step::{Effect, Frame, Results, Runner, Shared, Stage};
 use tepui_model::program::{Action, Goal, Order, Program, Property};
 use tepui_model::pushdown::Symbol;
 
@@ -99,7 +99,7 @@ fn check(
 
 /// How an entry is left, with what may have been posted since.
 struct Exit<'a> {
-    shared: Vec<Value>,
+    shared: Shared,
     way: Way<'a>,
     posted: &'a [Pending],
 }
@@ -227,7 +227,7 @@ impl<'a> Checking<'a> {
         self.tables.symbol(frame).ok_or_else(|| "a step leads to a frame that is not listed".to_owned())
     }
 
-    fn values(&self, shared: u32) -> Checked<Rc<[Value]>> {
+    fn values(&self, shared: u32) -> Checked<Shared> {
         self.tables.shared(shared).ok_or_else(|| "a shared state is not listed".to_owned())
     }
 
@@ -333,7 +333,7 @@ impl<'a> Checking<'a> {
         &mut self,
         entry: usize,
         below: &[Symbol],
-        values: &[Value],
+        values: &Shared,
         (caller, callee): (&Frame, &Frame),
         posted: &[Pending],
     ) -> Checked {
@@ -359,7 +359,7 @@ impl<'a> Checking<'a> {
         &mut self,
         entry: usize,
         below: &[Symbol],
-        (values, waiting, results): (&[Value], &Frame, &Results),
+        (values, waiting, results): (&Shared, &Frame, &Results),
         posted: &[Pending],
     ) -> Checked {
         for stored in self.runner.resume(values, waiting, results, self.tables) {
@@ -372,7 +372,7 @@ impl<'a> Checking<'a> {
     }
 
     /// A frame above others is among the nodes of an entry.
-    fn reach(&self, entry: usize, values: &[Value], (below, next): (&[Symbol], &Frame), posted: &[Pending]) -> Checked {
+    fn reach(&self, entry: usize, values: &Shared, (below, next): (&[Symbol], &Frame), posted: &[Pending]) -> Checked {
         self.require(entry, self.tables.shared_number(values), (below, &[self.symbol(next)?]), posted)
     }
 
@@ -401,14 +401,14 @@ impl<'a> Checking<'a> {
         let mut exits = Vec::new();
         for node in &self.own.entries[entry].nodes {
             let (stack, values) = (self.stack(node.stack), self.values(node.shared)?);
-            let mut leaves = |shared: Vec<Value>, way: Way<'a>| exits.push(Exit { shared, way, posted: &node.posted });
+            let mut leaves = |shared: Shared, way: Way<'a>| exits.push(Exit { shared, way, posted: &node.posted });
             let Some((top, below)) = stack.split_last() else {
-                leaves(values.to_vec(), Way::Ended);
+                leaves(Rc::clone(&values), Way::Ended);
                 continue;
             };
             let frame = self.frame(*top)?;
             if frame.stage == Stage::Yielded {
-                leaves(values.to_vec(), Way::Yielded(stack));
+                leaves(Rc::clone(&values), Way::Yielded(stack));
             } else if below.is_empty() {
                 for (values, effect) in self.runner.steps(&values, frame, self.tables) {
                     if let Effect::Return(results) = effect {

@@ -49,12 +49,12 @@ impl Execution {
         for (thread, taken) in &self.steps {
             let results = runner.steps_to(before, *thread, &taken.after.shared).ok_or(Lost::TooMany)?;
             let result = results.iter().position(|step| step == taken).ok_or("a step is not one of the program")?;
-            let shared = taken.after.shared.clone();
+            let shared = taken.after.shared.to_vec();
             steps.push(tepui_cert::program::Step { thread: *thread, at: taken.at, result, shared });
             before = &taken.after;
         }
         let (program, property) = (program.digest(), property.to_owned());
-        Ok(Trace { program, property, start: self.start.shared.clone(), hidden: self.hidden, scheduler: None, steps })
+        Ok(Trace { program, property, start: self.start.shared.to_vec(), hidden: self.hidden, scheduler: None, steps })
     }
 }
 

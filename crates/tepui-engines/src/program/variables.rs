@@ -12,7 +12,7 @@
 //! values of others are forgotten, too: nobody else can see local variables, and the thread does not look any more.
 
 use tepui_model::program::flow::Flow;
-use tepui_model::program::step::{Few, Frame, Keep, Stage, Value};
+use tepui_model::program::step::{Frame, Keep, Stage, Value};
 use tepui_model::program::{Action, Expression, Operator, Place, Procedure, Program, Slot, Variable};
 
 /// Which values are kept; those of other variables are forgotten.
@@ -30,12 +30,11 @@ pub struct Kept {
 }
 
 impl Keep for Kept {
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
-        let kept = match slot {
+    fn wants(&self, procedure: usize, position: usize, slot: Slot) -> bool {
+        match slot {
             Slot::Shared(number) => self.shared.contains(number),
             Slot::Local(number) => self.at[procedure][position].contains(number),
-        };
-        if kept { values.iter().copied().map(Value::Known).collect() } else { Few::from_elem(Value::Forgotten, 1) }
+        }
     }
 
     fn forget(&self, frame: &mut Frame) {

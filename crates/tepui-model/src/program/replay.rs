@@ -1,9 +1,10 @@
 //! What is asked of states on a path: who may move, and what has come to pass. Proofs do not rest on it.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use super::run::{State, Step};
-use super::step::{Few, Frame, Keep, KeepAll, Runner, Value};
+use super::step::{Few, Keep, KeepAll, Runner, Value};
 use super::{Action, Kind, Slot, Target};
 
 /// The most ways in which a statement is tried.
@@ -24,12 +25,6 @@ impl Keep for Wanted<'_> {
         }
     }
 
-    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
-        Value::Unset
-    }
-
-    fn forget(&self, _: &mut Frame) {}
-
     fn goes_on(&self) -> bool {
         self.tried.set(self.tried.get() + 1);
         self.tried.get() <= MOST_WAYS
@@ -43,12 +38,6 @@ impl Keep for First {
     fn stored(&self, _: usize, _: usize, _: Slot, values: &[u32]) -> Few<Value> {
         values.first().copied().map(Value::Known).into_iter().collect()
     }
-
-    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
-        Value::Unset
-    }
-
-    fn forget(&self, _: &mut Frame) {}
 }
 
 impl State {
@@ -64,7 +53,7 @@ impl Runner<'_> {
     pub fn steps_to(&self, state: &State, thread: usize, shared: &[Value]) -> Option<Vec<Step>> {
         let wanted = Wanted { shared, tried: Cell::new(0) };
         let mut steps = self.steps_keeping(state, thread, &wanted);
-        steps.retain(|step| step.failed.is_some() || step.after.shared == shared);
+        steps.retain(|step| step.failed.is_some() || step.after.shared[..] == *shared);
         (wanted.tried.get() <= MOST_WAYS).then_some(steps)
     }
 
@@ -104,7 +93,7 @@ impl Runner<'_> {
         (0..self.program().values(kind)).find_map(|value| {
             let mut given = state.clone();
             match slot {
-                Slot::Shared(number) => given.shared[number] = Value::Known(value),
+                Slot::Shared(number) => Rc::make_mut(&mut given.shared)[number] = Value::Known(value),
                 Slot::Local(number) => given.threads[owner.0][owner.1].locals[number] = Value::Known(value),
             }
             self.stuck(&given)

@@ -8,13 +8,13 @@
 //! [`step`]: super::step
 
 use super::Goal;
-use super::step::{Effect, Frame, Keep, KeepAll, Runner, Stage, Stored, Value, Woken};
+use super::step::{Effect, Frame, Keep, KeepAll, Runner, Shared, Stage, Stored, Woken};
 
 /// A state: everything that the future depends on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct State {
     /// The values of the shared variables.
-    pub shared: Vec<Value>,
+    pub shared: Shared,
     /// The threads, in the order in which they were started.
     pub threads: Vec<Thread>,
     /// The tasks that are pending, in the order in which they became it, where a program has tasks.
@@ -90,7 +90,7 @@ impl Runner<'_> {
         &self,
         state: &State,
         thread: usize,
-        shared: Vec<Value>,
+        shared: Shared,
         (effect, at): (Effect, (usize, usize)),
         keep: &dyn Keep,
     ) -> Vec<(Option<Goal>, State)> {

@@ -24,10 +24,12 @@ pub(super) mod execute;
 mod expressions;
 mod values;
 
+use std::rc::Rc;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::flow::Flow;
-use super::{Action, Goal, Kind, Place, Program, Slot};
+use super::{Action, Goal, Kind, Program, Slot};
 use execute::Step;
 use expressions::{Scope, Values};
 use values::{forget, product, put};
@@ -67,6 +69,9 @@ impl Value {
         if let Self::Known(value) = self { Some(value) } else { None }
     }
 }
+
+/// The values of the shared variables. Most steps leave them as they are.
+pub type Shared = Rc<[Value]>;
 
 /// A list that seldom has more than two items, which then need no memory of their own.
 pub type Few<T> = SmallVec<[T; 2]>;
@@ -181,14 +186,19 @@ pub struct Results {
 
 /// Which values are known after a step.
 pub trait Keep {
-    /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those that are told
-    /// apart, or a single one that is forgotten.
-    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value>;
-
     /// Whether the value of a variable is told apart from others in the frame that will stand at a position. If not, what
     /// would be stored there is not even looked at.
-    fn wants(&self, procedure: usize, position: usize, slot: Slot) -> bool {
-        !self.stored(procedure, position, slot, &[0]).contains(&Value::Forgotten)
+    fn wants(&self, _procedure: usize, _position: usize, _slot: Slot) -> bool {
+        true
+    }
+
+    /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those that are told
+    /// apart, or a single one that is forgotten.
+    fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
+        match self.wants(procedure, position, slot) {
+            true => values.iter().copied().map(Value::Known).collect(),
+            false => smallvec![Value::Forgotten],
+        }
     }
 
     /// What a variable holds that starts with any value, in the frame that will stand at a position.
@@ -197,7 +207,7 @@ pub trait Keep {
     }
 
     /// Forgets what is not kept of a frame.
-    fn forget(&self, frame: &mut Frame);
+    fn forget(&self, _frame: &mut Frame) {}
 
     /// Asked before each of many results; if not, those that are left are left out, and the caller knows.
     fn goes_on(&self) -> bool {
@@ -208,13 +218,7 @@ pub trait Keep {
 /// Every value is kept.
 pub struct KeepAll;
 
-impl Keep for KeepAll {
-    fn stored(&self, _: usize, _: usize, _: Slot, values: &[u32]) -> Few<Value> {
-        values.iter().copied().map(Value::Known).collect()
-    }
-
-    fn forget(&self, _: &mut Frame) {}
-}
+impl Keep for KeepAll {}
 
 /// A program with what is needed to run it.
 pub struct Runner<'p> {
@@ -223,12 +227,13 @@ pub struct Runner<'p> {
     flows: Vec<Flow>,
     /// For each procedure and statement whether it may fail by a value out of range or an index outside of its array.
     doubtful: Vec<Vec<bool>>,
-    /// Whether some procedure enforces something.
-    enforces: bool,
 }
 
 /// A step: the values of the shared variables afterwards, and what becomes of the thread.
-pub type Found = (Vec<Value>, Effect);
+pub type Found = (Shared, Effect);
+
+/// Is told what a step leads to.
+pub type Tell<'t> = dyn FnMut(Shared, Effect) + 't;
 
 /// What a frame makes of a return: the shared values and the frame, or how storing the results fails.
 pub type Resumed = Vec<Stored>;
@@ -237,7 +242,7 @@ pub type Resumed = Vec<Stored>;
 pub type Stored = Result<Point, Failure>;
 
 /// A thread with the shared values that it sees.
-pub type Point = (Vec<Value>, Frame);
+pub type Point = (Shared, Frame);
 
 impl<'p> Runner<'p> {
     /// Gets ready to run a program.
@@ -246,8 +251,7 @@ impl<'p> Runner<'p> {
             (0..procedure.statements.len()).map(|position| program.is_doubtful(number, position)).collect()
         });
         let flows = program.procedures.iter().map(Flow::of).collect();
-        let enforces = program.procedures.iter().any(|procedure| procedure.enforced.is_some());
-        Self { program, flows, doubtful: doubtful.collect(), enforces }
+        Self { program, flows, doubtful: doubtful.collect() }
     }
 
     /// The program.
@@ -326,7 +330,7 @@ impl<'p> Runner<'p> {
     }
 
     /// The values of the shared variables at the start, and the frames with which `main` may begin.
-    pub fn start(&self, keep: &dyn Keep) -> (Vec<Value>, Vec<Frame>) {
+    pub fn start(&self, keep: &dyn Keep) -> (Shared, Vec<Frame>) {
         let (main, position) = (self.program.main, self.entry(self.program.main));
         let shared = self.program.shared.iter().enumerate().map(|(number, variable)| {
             let slot = Slot::Shared(number);
@@ -345,76 +349,76 @@ impl<'p> Runner<'p> {
     }
 
     /// All that a thread can do whose topmost frame is given, if others let it.
-    pub fn steps(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
+    pub fn steps(&self, shared: &Shared, frame: &Frame, keep: &dyn Keep) -> Vec<Found> {
         let mut found = Vec::new();
-        match self.program.procedures[frame.procedure].enforced {
-            _ if !frame.stage.may_step() => {}
-            None => self.execute(shared, frame, keep, &mut found),
-            Some(_) => {
-                for (shared, frame) in self.enforcing(shared.to_vec(), frame.clone()) {
-                    self.execute(&shared, &frame, keep, &mut found);
-                }
-            }
-        }
+        self.each_step(shared, frame, keep, &mut |shared, effect| found.push((shared, effect)));
         found.dedup();
         found
     }
 
+    /// Calls back for all that a thread can do; for some of it more than once.
+    pub fn each_step(&self, shared: &Shared, frame: &Frame, keep: &dyn Keep, found: &mut Tell<'_>) {
+        match self.program.procedures[frame.procedure].enforced {
+            _ if !frame.stage.may_step() => {}
+            None => self.execute(shared, frame, keep, found),
+            Some(_) => {
+                for (shared, frame) in self.enforcing(Rc::clone(shared), frame.clone()) {
+                    self.execute(&shared, &frame, keep, found);
+                }
+            }
+        }
+    }
+
     /// A variable without a value that the statement at a frame reads.
-    pub fn wants(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep) -> Option<Slot> {
+    pub fn wants(&self, shared: &Shared, frame: &Frame, keep: &dyn Keep) -> Option<Slot> {
         Step { runner: self, shared, frame, keep }.execute(&mut |_, _| {}).err()
     }
 
-    /// All ways to execute the statement at a frame. If one of them reads a variable that has no value, each value is tried.
-    fn execute(&self, shared: &[Value], frame: &Frame, keep: &dyn Keep, found: &mut Vec<Found>) {
-        let (step, before) = (Step { runner: self, shared, frame, keep }, found.len());
-        if let Err(unset) = step.execute(&mut |shared, effect| found.push((shared, effect))) {
-            found.truncate(before);
-            for (shared, frame) in self.given_values(unset, shared, frame) {
-                if !keep.goes_on() {
-                    return;
-                }
+    /// All ways to execute the statement at a frame. If one of them reads a variable that has no value, nothing has been
+    /// told, and each value is tried.
+    fn execute(&self, shared: &Shared, frame: &Frame, keep: &dyn Keep, found: &mut Tell<'_>) {
+        let known = &mut |shared, mut effect| {
+            forget(&mut effect, keep);
+            found(shared, effect);
+        };
+        let step = Step { runner: self, shared, frame, keep };
+        if let Err(unset) = step.execute(&mut |shared, effect| self.allowed(shared, effect, known)) {
+            for (shared, frame) in self.given_values(unset, shared, frame).take_while(|_| keep.goes_on()) {
                 self.execute(&shared, &frame, keep, found);
             }
-            return;
         }
-        if self.enforces {
-            let results = found.split_off(before);
-            found.extend(results.into_iter().flat_map(|(shared, effect)| self.allowed(shared, effect)));
-        }
-        found[before..].iter_mut().for_each(|(_, effect)| forget(effect, keep));
     }
 
     /// The shared values and a frame with each value for a variable.
-    pub fn given_values(&self, slot: Slot, shared: &[Value], frame: &Frame) -> impl Iterator<Item = Point> + use<'p> {
+    pub fn given_values(&self, slot: Slot, shared: &Shared, frame: &Frame) -> impl Iterator<Item = Point> + use<'p> {
         let values = self.program.values(self.program.variable(frame.procedure, slot).kind);
-        let (shared, frame) = (shared.to_vec(), frame.clone());
+        let (shared, frame) = (Rc::clone(shared), frame.clone());
         (0..values).map(move |value| {
-            let (mut shared, mut frame) = (shared.clone(), frame.clone());
+            let (mut shared, mut frame) = (Rc::clone(&shared), frame.clone());
             put(slot, Value::Known(value), &mut shared, &mut frame);
             (shared, frame)
         })
     }
 
     /// An effect in all ways in which what the procedure on top enforces holds after it.
-    fn allowed(&self, shared: Vec<Value>, effect: Effect) -> Vec<Found> {
+    fn allowed(&self, shared: Shared, effect: Effect, found: &mut Tell<'_>) {
         let (top, with): (&Frame, &dyn Fn(Frame) -> Effect) = match &effect {
             Effect::Become(frame) => (frame, &Effect::Become),
             Effect::Wake(frame, woken) => (frame, &|frame| Effect::Wake(frame, *woken)),
             Effect::Start { next, started } => (next, &|next| Effect::Start { next, started: started.clone() }),
             Effect::Call { caller, callee } => (callee, &|callee| Effect::Call { caller: caller.clone(), callee }),
-            Effect::Return(_) | Effect::End | Effect::Fail(_) => return vec![(shared, effect)],
+            Effect::Return(_) | Effect::End | Effect::Fail(_) => return found(shared, effect),
         };
         if self.program.procedures[top.procedure].enforced.is_none() {
-            return vec![(shared, effect)];
+            return found(shared, effect);
         }
         let allowed = self.enforcing(shared, top.clone()).into_iter();
-        allowed.map(|(shared, frame)| (shared, with(frame))).collect()
+        allowed.for_each(|(shared, frame)| found(shared, with(frame)));
     }
 
     /// All ways in which what the procedure of a frame enforces may hold. If that reads a variable that has no value, each
     /// value is tried.
-    fn enforcing(&self, shared: Vec<Value>, frame: Frame) -> Vec<Point> {
+    fn enforcing(&self, shared: Shared, frame: Frame) -> Vec<Point> {
         let Some(condition) = &self.program.procedures[frame.procedure].enforced else { return vec![(shared, frame)] };
         let scope = Scope { procedure: frame.procedure, shared: &shared, locals: &frame.locals, new: None };
         match self.values(condition, &scope) {
@@ -429,31 +433,21 @@ impl<'p> Runner<'p> {
 
     /// What becomes of a frame that waits when the procedure that it has called returns. Nothing, if its `enforce` does
     /// not allow that: then the procedure does not return. The targets of the call may be what fails.
-    pub fn resume(&self, shared: &[Value], waiting: &Frame, results: &Results, keep: &dyn Keep) -> Resumed {
-        let mut found = Vec::new();
-        if let Err(unset) = self.store_results(shared, waiting, results, keep, &mut found) {
+    pub fn resume(&self, shared: &Shared, waiting: &Frame, results: &Results, keep: &dyn Keep) -> Resumed {
+        self.stored(shared, waiting, results, keep).unwrap_or_else(|unset| {
             let given = self.given_values(unset, shared, waiting);
-            return given.flat_map(|(shared, waiting)| self.resume(&shared, &waiting, results, keep)).collect();
-        }
-        found
+            given.flat_map(|(shared, waiting)| self.resume(&shared, &waiting, results, keep)).collect()
+        })
     }
 
-    fn store_results(
-        &self,
-        shared: &[Value],
-        waiting: &Frame,
-        results: &Results,
-        keep: &dyn Keep,
-        found: &mut Resumed,
-    ) -> Reading<()> {
-        let procedure = waiting.procedure;
-        let (targets, position): (&[Place], usize) = match waiting.stage {
-            Stage::Storing => match self.action(procedure, waiting.position) {
-                Some(Action::Call { targets, .. }) => (targets, self.following(procedure, waiting.position)),
-                _ => return Ok(()),
-            },
-            Stage::Waiting => (&[], waiting.position),
-            Stage::Running | Stage::Asleep(_) | Stage::Posted | Stage::Yielded => return Ok(()),
+    fn stored(&self, shared: &Shared, waiting: &Frame, results: &Results, keep: &dyn Keep) -> Reading<Resumed> {
+        let (mut found, procedure) = (Vec::new(), waiting.procedure);
+        let (targets, position) = match (waiting.stage, self.action(procedure, waiting.position)) {
+            (Stage::Storing, Some(Action::Call { targets, .. })) => {
+                (&targets[..], self.following(procedure, waiting.position))
+            }
+            (Stage::Waiting, _) => (&[][..], waiting.position),
+            _ => return Ok(found),
         };
         let next = Frame { position, stage: Stage::Running, insists: results.insists, ..waiting.clone() };
         let step = Step { runner: self, shared, frame: &next, keep };
@@ -467,7 +461,8 @@ impl<'p> Runner<'p> {
                 }
             }
             Err(failure) => found.push(Err(failure)),
-        })
+        })?;
+        Ok(found)
     }
 
     /// The action at a position; none at the end of a procedure.

@@ -9,9 +9,11 @@
 //! so the execution ends there. That is no deadlock. It is one if nobody runs, some tasks are pending, and all of them are
 //! blocked.
 
+use std::rc::Rc;
+
 use super::run::State;
-use super::step::execute::{Step, Tell};
-use super::step::{Effect, Few, Frame, Keep, KeepAll, Reading, Runner, Stage, Value};
+use super::step::execute::Step;
+use super::step::{Effect, Few, Frame, Keep, KeepAll, Reading, Runner, Stage, Tell, Value};
 use super::{Action, Place, Program, Slot, Statement};
 
 /// In which order pending tasks are dispatched. Those that are blocked keep their places and are passed over.
@@ -57,7 +59,7 @@ impl Step<'_, '_> {
         let action = self.runner.action(self.frame.procedure, position);
         let yields = match (self.frame.stage, action) {
             (Stage::Posted, _) => {
-                found(self.shared.to_vec(), Effect::Become(self.at(self.frame.position)));
+                found(Rc::clone(self.shared), Effect::Become(self.at(self.frame.position)));
                 return Ok(true);
             }
             (Stage::Running, Some(Action::Yield)) => true,
@@ -67,7 +69,7 @@ impl Step<'_, '_> {
             _ => false,
         };
         if yields {
-            found(self.shared.to_vec(), Effect::Become(Frame { stage: Stage::Yielded, ..self.at(position) }));
+            found(Rc::clone(self.shared), Effect::Become(Frame { stage: Stage::Yielded, ..self.at(position) }));
         }
         Ok(yields && action == Some(&Action::Yield))
     }

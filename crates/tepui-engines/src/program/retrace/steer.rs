@@ -1,5 +1,7 @@
 //! From a way with open values to an execution.
 
+use std::rc::Rc;
+
 use tepui_model::program::run::{State, Step};
 use tepui_model::program::step::{Few, Frame, Keep, Runner, Value};
 use tepui_model::program::{DEADLOCK, Slot};
@@ -29,12 +31,6 @@ impl Keep for Steer<'_> {
         let wanted = |value: &&u32| Some(**value) == first || wanted.contains(&Value::Known(**value));
         values.iter().filter(wanted).copied().map(Value::Known).collect()
     }
-
-    fn unset(&self, _: usize, _: usize, _: Slot) -> Value {
-        Value::Unset
-    }
-
-    fn forget(&self, _: &mut Frame) {}
 }
 
 /// The most steps that are tried.
@@ -52,7 +48,7 @@ pub(super) fn execution(
     let mut initial = runner.initial_keeping(&Steer { goal: &way.first });
     let known = values_at_start(runner, kept, way);
     for state in &mut initial {
-        known.iter().for_each(|&(number, value)| state.shared[number] = value);
+        known.iter().for_each(|&(number, value)| Rc::make_mut(&mut state.shared)[number] = value);
     }
     let first = initial.into_iter().find(|state| matches(&way.first, state));
     let first = first.ok_or("the program does not start like its model")?;
@@ -135,7 +131,7 @@ fn values_at_start(runner: &Runner<'_>, kept: &Kept, way: &Way) -> Vec<(usize, V
         let (thread, goal) = &way.steps[end];
         let leads = |value: &u32| {
             let mut before = before.clone();
-            before.shared[number] = Value::Known(*value);
+            Rc::make_mut(&mut before.shared)[number] = Value::Known(*value);
             runner.steps_keeping(&before, *thread, kept).iter().any(|step| step.after == *goal)
         };
         let values = runner.program().values(runner.program().shared[number].kind);
@@ -156,7 +152,7 @@ fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, 
         let (thread, taken) = &steps[end];
         let leads = |value: &u32| {
             let mut before = before.clone();
-            before.shared[number] = Value::Known(*value);
+            Rc::make_mut(&mut before.shared)[number] = Value::Known(*value);
             let same = |step: &Step| {
                 step.at == taken.at
                     && step.failed == taken.failed
@@ -176,8 +172,8 @@ fn choose_at_start(runner: &Runner<'_>, start: &mut State, steps: &mut [(usize, 
 
 /// Gives a shared variable a value at the start and after the first few steps.
 fn set_before(start: &mut State, steps: &mut [(usize, Step)], number: usize, value: Value, end: usize) {
-    start.shared[number] = value;
-    steps.iter_mut().take(end).for_each(|(_, step)| step.after.shared[number] = value);
+    Rc::make_mut(&mut start.shared)[number] = value;
+    steps.iter_mut().take(end).for_each(|(_, step)| Rc::make_mut(&mut step.after.shared)[number] = value);
 }
 
 /// The step that fails, and violates a property by that.

@@ -117,7 +117,8 @@ pub(super) fn follow(
     let steps = follower.search(start.clone(), budget)?;
     let lost = || Stop::NotConfirmed("an execution of tasks could not be followed on the interpreter".to_owned());
     let (program, property) = (machine.program.digest(), property.name.clone());
-    Ok(Trace { program, property, start: start.shared, hidden: 0, scheduler: None, steps: steps.ok_or_else(lost)? })
+    let (start, steps) = (start.shared.to_vec(), steps.ok_or_else(lost)?);
+    Ok(Trace { program, property, start, hidden: 0, scheduler: None, steps })
 }
 
 /// How far an execution is: the dispatch, the next point of its way, and the task.
@@ -199,7 +200,7 @@ impl Follower<'_, '_> {
     /// Steps of a task that fit.
     fn taken(&self, state: &State, task: usize, fits: &dyn Fn(&Taken) -> bool, next: At) -> Vec<Next> {
         let step = |taken: Taken| {
-            let (result, shared) = (self.runner.number_of(state, task, &taken)?, taken.after.shared.clone());
+            let (result, shared) = (self.runner.number_of(state, task, &taken)?, taken.after.shared.to_vec());
             Some((next, taken.after, Some(Step { thread: task, at: taken.at, result, shared })))
         };
         self.runner.steps_of(state, task).into_iter().filter(fits).filter_map(step).collect()

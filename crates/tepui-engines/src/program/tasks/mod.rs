@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tepui_core::{Budget, Stop};
 use tepui_model::program::flow::Flow;
-use tepui_model::program::step::{Effect, Frame, Results, Runner, Value};
+use tepui_model::program::step::{Effect, Frame, Results, Runner, Shared, Value};
 use tepui_model::program::{Goal, Program, Property};
 
 use super::variables::Kept;
@@ -101,7 +101,7 @@ impl Machine {
     /// Where `main` begins.
     pub(super) fn start(&mut self, runner: &Runner<'_>) -> Vec<Point> {
         let (shared, frames) = runner.start(&self.kept);
-        let shared = self.shared.intern(shared.into());
+        let shared = self.shared.intern(shared[..].into());
         frames.into_iter().map(|frame| (shared, self.stack(vec![frame]))).collect()
     }
 
@@ -133,7 +133,7 @@ impl Machine {
         let mut found = Vec::new();
         if let Some((top, below)) = frames.split_last() {
             self.labelled(runner, top, &mut found);
-            for (values, effect) in runner.steps(&values, top, &self.kept) {
+            for (values, effect) in runner.steps(&values[..].into(), top, &self.kept) {
                 self.steps += 1;
                 self.effect(runner, below, top, values, effect, &mut found);
             }
@@ -159,27 +159,27 @@ impl Machine {
         runner: &Runner<'_>,
         below: &[Frame],
         top: &Frame,
-        values: Vec<Value>,
+        values: Shared,
         effect: Effect,
         found: &mut Vec<Move>,
     ) {
         let over = |frame: Frame| [below, &[frame]].concat();
         match effect {
             Effect::Become(frame) => {
-                let (shared, stack) = (self.shared.intern(values.into()), self.stack(over(frame)));
+                let (shared, stack) = (self.shared.intern(values[..].into()), self.stack(over(frame)));
                 found.push(Move::To { shared, stack, posted: SmallVec::new() });
             }
             Effect::Start { next, started } => {
-                let (shared, stack) = (self.shared.intern(values.into()), self.stack(over(next)));
+                let (shared, stack) = (self.shared.intern(values[..].into()), self.stack(over(next)));
                 let posted = started.into_iter().map(|frame| self.stack(vec![frame])).collect();
                 found.push(Move::To { shared, stack, posted });
             }
             Effect::Call { caller, callee } => {
-                let (shared, callee) = (self.shared.intern(values.into()), self.stack(vec![callee]));
+                let (shared, callee) = (self.shared.intern(values[..].into()), self.stack(vec![callee]));
                 found.push(Move::Call { shared, callee, caller: self.stack(over(caller)) });
             }
             Effect::Return(results) => {
-                let (shared, results) = (self.shared.intern(values.into()), self.results.intern(results));
+                let (shared, results) = (self.shared.intern(values[..].into()), self.results.intern(results));
                 match below.is_empty() {
                     true => found.push(Move::Return { shared, results }),
                     false => {
@@ -193,7 +193,7 @@ impl Machine {
             }
             Effect::End => {
                 found.push(Move::To {
-                    shared: self.shared.intern(values.into()),
+                    shared: self.shared.intern(values[..].into()),
                     stack: ENDED,
                     posted: SmallVec::new(),
                 });
@@ -216,11 +216,11 @@ impl Machine {
         let returned = self.results[results].clone();
         let mut found = Vec::new();
         if let Some((top, below)) = frames.split_last() {
-            for stored in runner.resume(&values, top, &returned, &self.kept) {
+            for stored in runner.resume(&values[..].into(), top, &returned, &self.kept) {
                 self.steps += 1;
                 found.push(match stored {
                     Ok((values, frame)) => {
-                        Ok((self.shared.intern(values.into()), self.stack([below, &[frame]].concat())))
+                        Ok((self.shared.intern(values[..].into()), self.stack([below, &[frame]].concat())))
                     }
                     Err(failure) => Err(failure.at((top.procedure, top.position))),
                 });

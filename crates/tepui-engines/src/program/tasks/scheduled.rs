@@ -22,7 +22,7 @@ pub fn follow(program: &Arc<Program>, schedule: &Schedule, budget: &mut Budget) 
     Ok(Trace {
         program: program.digest(),
         property: property.name.clone(),
-        start: start.shared,
+        start: start.shared.to_vec(),
         hidden: 0,
         scheduler: Some("dfs".to_owned()),
         steps: steps.ok_or_else(lost)?,
@@ -126,7 +126,7 @@ impl Follower<'_> {
             for taken in self.runner.steps_of(&state, ways.thread) {
                 let result = self.runner.number_of(&state, ways.thread, &taken);
                 let result = result.ok_or_else(|| Stop::defect("a step is not one of the program"))?;
-                let step = Step { thread: ways.thread, at: taken.at, result, shared: taken.after.shared.clone() };
+                let step = Step { thread: ways.thread, at: taken.at, result, shared: taken.after.shared.to_vec() };
                 match taken.failed {
                     Some(goal) if run.leaves.is_none() && self.property.never.contains(&goal) => {
                         let mut steps = way(&ways.nodes, at);

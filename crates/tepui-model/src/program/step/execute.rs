@@ -1,14 +1,13 @@
 //! Executing one statement.
 
+use std::rc::Rc;
+
 use smallvec::smallvec;
 
 use super::expressions::{Scope, Values};
 use super::values::{product, put};
-use super::{Effect, Failure, Few, Frame, Keep, Reading, Results, Runner, Stage, Stored, Value, Woken};
+use super::{Effect, Failure, Few, Frame, Keep, Reading, Results, Runner, Shared, Stage, Stored, Tell, Value, Woken};
 use crate::program::{Action, Block, Expression, Kind, Place, Slot};
-
-/// Is told what a step leads to.
-pub(in crate::program) type Tell<'t> = dyn FnMut(Vec<Value>, Effect) + 't;
 
 /// Is told what storing values leads to.
 type Store<'t> = dyn FnMut(Stored) + 't;
@@ -16,7 +15,7 @@ type Store<'t> = dyn FnMut(Stored) + 't;
 /// One step of a frame.
 pub(in crate::program) struct Step<'s, 'p> {
     pub(in crate::program) runner: &'s Runner<'p>,
-    pub(in crate::program) shared: &'s [Value],
+    pub(in crate::program) shared: &'s Shared,
     pub(in crate::program) frame: &'s Frame,
     pub(super) keep: &'s dyn Keep,
 }
@@ -77,16 +76,24 @@ impl Step<'_, '_> {
     fn coded(&self, values: impl Iterator<Item = (Values, Option<Kind>)>) -> (Few<Few<u32>>, Few<Failure>) {
         let (mut codes, mut outside, mut leaves, mut some) = (Few::new(), false, false, true);
         for (values, kind) in values {
-            let (low, high) = kind.map_or((i64::MIN, i64::MAX), |kind| self.runner.program.range(kind));
-            let fits = |number: &&i64| (low..=high).contains(*number);
-            codes.push(values.numbers.iter().filter(fits).map(|number| number.wrapping_sub(low) as u32).collect());
+            let fitting = self.fitting(&values, kind);
             outside |= values.outside;
-            leaves |= !values.numbers.iter().all(|number| fits(&number));
+            leaves |= fitting.len() < values.numbers.len();
             some &= !values.numbers.is_empty();
+            codes.push(fitting);
         }
         // An index that is outside comes before a value that is out of range.
         let failures = [(outside, Failure::Index), (leaves && some, Failure::Range)];
         (codes, failures.into_iter().filter_map(|(fails, failure)| fails.then_some(failure)).collect())
+    }
+
+    /// The codes of those values that fit.
+    fn fitting(&self, values: &Values, kind: Option<Kind>) -> Few<u32> {
+        let (low, high) = kind.map_or((i64::MIN, i64::MAX), |kind| self.runner.program.range(kind));
+        let mut codes = Few::new();
+        let fits = |number: &&i64| (low..=high).contains(*number);
+        values.numbers.iter().filter(fits).for_each(|number| codes.push(number.wrapping_sub(low) as u32));
+        codes
     }
 
     /// Whether a condition may hold, whether it may not, and whether an index may be outside of its array.
@@ -100,6 +107,7 @@ impl Step<'_, '_> {
         Frame { position, stage: Stage::Running, ..self.frame.clone() }
     }
 
+    /// Executes the statement. If that reads a variable without a value, nothing is told.
     pub(super) fn execute(&self, found: &mut Tell<'_>) -> Reading<()> {
         let (runner, procedure) = (self.runner, self.frame.procedure);
         let position = runner.first_of(procedure, self.frame.position);
@@ -113,12 +121,12 @@ impl Step<'_, '_> {
         };
         let go = |may: bool, to: usize, found: &mut Tell<'_>| {
             if may {
-                found(self.shared.to_vec(), Effect::Become(self.at(to)));
+                found(Rc::clone(self.shared), Effect::Become(self.at(to)));
             }
         };
         let fail = |fails: bool, failure: Failure, found: &mut Tell<'_>| {
             if fails {
-                found(self.shared.to_vec(), Effect::Fail(failure));
+                found(Rc::clone(self.shared), Effect::Fail(failure));
             }
         };
         let branch = |condition: &Expression, yes: usize, no: usize, found: &mut Tell<'_>| {
@@ -129,19 +137,14 @@ impl Step<'_, '_> {
             Ok(())
         };
         let first = |block: &Block, otherwise: usize| block.first().copied().unwrap_or(otherwise);
-        let shared = || self.shared.to_vec();
+        let shared = || Rc::clone(self.shared);
         match action {
             Action::Skip | Action::Yield => go(true, next, found),
             Action::Goto(targets) => targets.iter().for_each(|&to| go(true, to, found)),
-            Action::Assume(condition) | Action::Wait(condition) => {
-                let (holds, _, outside) = self.may(condition)?;
-                go(holds, next, found);
-                fail(outside, Failure::Index, found);
-            }
-            Action::Assert(condition) => {
+            Action::Assume(condition) | Action::Wait(condition) | Action::Assert(condition) => {
                 let (holds, fails, outside) = self.may(condition)?;
                 go(holds, next, found);
-                fail(fails, Failure::Assertion, found);
+                fail(fails && matches!(action, Action::Assert(_)), Failure::Assertion, found);
                 fail(outside, Failure::Index, found);
             }
             Action::If(condition, then, other) => branch(condition, first(then, next), first(other, next), found)?,
@@ -150,9 +153,13 @@ impl Step<'_, '_> {
             Action::For(variable, body) => self.loops(*variable, 0, first(body, next), found)?,
             Action::Next(variable, body) => self.next_round(*variable, *body, next, found)?,
             Action::Assign { targets, values, constraint } => {
-                let values = match constraint {
-                    None => self.wanted(position, values, self.unwanted(targets, next))?,
-                    Some(_) => self.values(values)?,
+                let values = match (&targets[..], &values[..], constraint) {
+                    // Most assignments are such.
+                    ([Place::Variable(slot)], [value], None) => {
+                        return self.assign(*slot, value, (position, next), found);
+                    }
+                    (.., None) => self.wanted(position, values, self.unwanted(targets, next))?,
+                    (.., Some(_)) => self.values(values)?,
                 };
                 let constraint = constraint.as_ref();
                 self.store((targets, &values), constraint, next, &mut |stored| self.tell(stored, found))?;
@@ -205,6 +212,7 @@ impl Step<'_, '_> {
             Action::Sleep => found(shared(), Effect::Become(Frame { stage: Stage::Asleep(0), ..self.at(next) })),
             Action::SleepOn(condition, lock) => {
                 let (conditions, outside) = runner.conditions(condition, &self.scope())?;
+                self.slots(lock)?;
                 fail(outside, Failure::Index, found);
                 for condition in conditions {
                     let (targets, free) = (std::slice::from_ref(lock), [Values::one(0)]);
@@ -226,11 +234,21 @@ impl Step<'_, '_> {
         Ok(())
     }
 
+    /// Stores the value of an expression in a variable. It is at the first of two positions, and goes on at the second.
+    fn assign(&self, slot: Slot, value: &Expression, at: (usize, usize), found: &mut Tell<'_>) -> Reading<()> {
+        let (procedure, (position, next)) = (self.frame.procedure, at);
+        let wanted = self.runner.doubtful[procedure][position] || self.keep.wants(procedure, next, slot);
+        let unwanted = || Values::one(self.runner.program.variable(procedure, slot).kind.lowest());
+        let values = if wanted { self.runner.values(value, &self.scope())? } else { unwanted() };
+        self.store_one(slot, &values, next, &mut |stored| self.tell(stored, found));
+        Ok(())
+    }
+
     /// What storing leads to, as an effect.
     fn tell(&self, stored: Stored, found: &mut Tell<'_>) {
         match stored {
             Ok((shared, frame)) => found(shared, Effect::Become(frame)),
-            Err(failure) => found(self.shared.to_vec(), Effect::Fail(failure)),
+            Err(failure) => found(Rc::clone(self.shared), Effect::Fail(failure)),
         }
     }
 
@@ -266,14 +284,14 @@ impl Step<'_, '_> {
         found: &mut Tell<'_>,
     ) -> Reading<()> {
         let (slots, outside) = self.slots(place)?;
+        let numbers = slots.iter().map(|&slot| self.numbers(slot)).collect::<Reading<Few<_>>>()?;
         if outside {
-            found(self.shared.to_vec(), Effect::Fail(Failure::Index));
+            found(Rc::clone(self.shared), Effect::Fail(Failure::Index));
         }
-        for slot in slots {
-            let mut values = Values { numbers: self.numbers(slot)?, outside: false };
-            values.numbers.retain(|number| fits(*number));
-            values.numbers.iter_mut().for_each(|number| *number += added);
-            self.store((&[Place::Variable(slot)], &[values]), None, next, &mut |stored| self.tell(stored, found))?;
+        for (slot, mut numbers) in slots.into_iter().zip(numbers) {
+            numbers.retain(|number| fits(*number));
+            numbers.iter_mut().for_each(|number| *number += added);
+            self.store_one(slot, &Values { numbers, outside: false }, next, &mut |stored| self.tell(stored, found));
         }
         Ok(())
     }
@@ -324,7 +342,7 @@ impl Step<'_, '_> {
             return Ok(());
         }
         let (ways, failures) = self.ways(targets, values)?;
-        failures.into_iter().for_each(|failure| found(Err(failure)));
+        let mut stored: Few<Stored> = failures.into_iter().map(Err).collect();
         let kept = |slot: Slot, codes: &[u32]| self.keep.stored(self.frame.procedure, next, slot, codes);
         let choices = ways.iter().map(|(slots, codes)| -> Few<(Slot, Value)> {
             let one = |&slot: &Slot| -> Few<(Slot, Value)> {
@@ -338,13 +356,13 @@ impl Step<'_, '_> {
         });
         let mut unset = Ok(());
         product(&choices.collect::<Few<_>>(), self.keep, &mut |chosen| {
-            let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
+            let (mut shared, mut frame) = (Rc::clone(self.shared), self.at(next));
             chosen.iter().for_each(|&(slot, value)| put(slot, value, &mut shared, &mut frame));
             if let Some(constraint) = constraint {
-                let scope = Scope { new: Some((&shared, &frame.locals)), ..self.scope() };
+                let scope = Scope { new: Some((&shared[..], &frame.locals[..])), ..self.scope() };
                 let holds = self.runner.values(constraint, &scope).map(|values| {
                     if values.outside {
-                        found(Err(Failure::Index));
+                        stored.push(Err(Failure::Index));
                     }
                     values.numbers.contains(&1)
                 });
@@ -357,40 +375,36 @@ impl Step<'_, '_> {
                     kept(slot, &codes).into_iter().for_each(|value| put(slot, value, &mut shared, &mut frame));
                 }
             }
-            found(Ok((shared, frame)));
+            stored.push(Ok((shared, frame)));
         });
-        unset
+        unset.map(|()| stored.into_iter().for_each(found))
     }
 
     /// The same for one variable: most assignments are such.
     fn store_one(&self, slot: Slot, values: &Values, next: usize, found: &mut Store<'_>) {
         let procedure = self.frame.procedure;
-        let kind = self.runner.program.variable(procedure, slot).kind;
-        let (codes, failures) = self.coded(std::iter::once((values.clone(), Some(kind))));
-        failures.into_iter().for_each(|failure| found(Err(failure)));
-        for codes in codes.iter().filter(|codes| !codes.is_empty()) {
-            let kept = self.keep.stored(procedure, next, slot, codes);
-            for value in kept.into_iter().take_while(|_| self.keep.goes_on()) {
-                let (mut shared, mut frame) = (self.shared.to_vec(), self.at(next));
-                put(slot, value, &mut shared, &mut frame);
-                found(Ok((shared, frame)));
-            }
+        let codes = self.fitting(values, Some(self.runner.program.variable(procedure, slot).kind));
+        let fails = [(values.outside, Failure::Index), (codes.len() < values.numbers.len(), Failure::Range)];
+        fails.into_iter().filter(|(fails, _)| *fails).for_each(|(_, failure)| found(Err(failure)));
+        let kept = if codes.is_empty() { Few::new() } else { self.keep.stored(procedure, next, slot, &codes) };
+        for value in kept.into_iter().take_while(|_| self.keep.goes_on()) {
+            let (mut shared, mut frame) = (Rc::clone(self.shared), self.at(next));
+            put(slot, value, &mut shared, &mut frame);
+            found(Ok((shared, frame)));
         }
     }
 
     fn call(&self, targets: &[Place], called: usize, arguments: &[Few<u32>], position: usize, found: &mut Tell<'_>) {
         let procedure = self.frame.procedure;
-        let caller = match targets.iter().any(Place::is_somewhere) {
-            true => Frame { stage: Stage::Storing, insists: false, ..self.at(position) },
-            false => {
-                let next = self.runner.following(procedure, position);
-                Frame { stage: Stage::Waiting, insists: false, ..self.at(next) }
-            }
+        let (stage, at) = match targets.iter().any(Place::is_somewhere) {
+            true => (Stage::Storing, position),
+            false => (Stage::Waiting, self.runner.following(procedure, position)),
         };
+        let caller = Frame { stage, insists: false, ..self.at(at) };
         let under = self.frame.under || self.runner.is_inside(procedure, position);
         for first in self.runner.first_frames(called, arguments, self.keep) {
             let callee = Frame { root: false, under, insists: self.frame.insists, ..first };
-            found(self.shared.to_vec(), Effect::Call { caller: caller.clone(), callee });
+            found(Rc::clone(self.shared), Effect::Call { caller: caller.clone(), callee });
         }
     }
 
@@ -399,7 +413,7 @@ impl Step<'_, '_> {
             true => Effect::End,
             false => Effect::Return(Results { values, insists: self.frame.insists }),
         };
-        found(self.shared.to_vec(), effect);
+        found(Rc::clone(self.shared), effect);
     }
 
     /// Arguments are evaluated once for all of the new threads, or tasks, which are pending.
@@ -409,7 +423,7 @@ impl Step<'_, '_> {
             let choices = vec![self.runner.begun(started, &arguments, self.keep); count as usize];
             product(&choices, self.keep, &mut |started| {
                 let started = started.to_vec();
-                found(self.shared.to_vec(), Effect::Start { next: self.at(next), started });
+                found(Rc::clone(self.shared), Effect::Start { next: self.at(next), started });
             });
         });
     }

@@ -1,10 +1,11 @@
 //! Values: operators, stores, and all combinations of what may be.
 
 use std::ops::Deref;
+use std::rc::Rc;
 
 use smallvec::smallvec;
 
-use super::{Effect, Few, Frame, Keep, Slot, Value};
+use super::{Effect, Few, Frame, Keep, Shared, Slot, Value};
 use crate::program::Operator;
 
 pub(super) fn apply(operator: Operator, left: i64, right: i64) -> i64 {
@@ -45,9 +46,9 @@ pub(super) fn chosen(pair: (i64, i64)) -> &'static [i64] {
     }
 }
 
-pub(super) fn put(slot: Slot, value: Value, shared: &mut [Value], frame: &mut Frame) {
+pub(super) fn put(slot: Slot, value: Value, shared: &mut Shared, frame: &mut Frame) {
     match slot {
-        Slot::Shared(number) => shared[number] = value,
+        Slot::Shared(number) => Rc::make_mut(shared)[number] = value,
         Slot::Local(number) => frame.locals[number] = value,
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn tell(program: &Program, source: &Source, start: &State, steps: &[(
     let last = steps.last().map_or(start, |(_, step)| &step.after);
     let teller = Teller { program, source, names: names(program, start, steps), runner: Runner::new(program) };
     // What nobody reads may have any value.
-    let shared = program.shared.iter().zip(&start.shared).filter(|(_, value)| **value != Value::Unset);
+    let shared = program.shared.iter().zip(start.shared.iter()).filter(|(_, value)| **value != Value::Unset);
     let values = shared.map(|(variable, &value)| teller.valued(variable, value));
     let values = values.chain((0..start.threads.len()).flat_map(|thread| teller.arguments(thread, start))).collect();
     let mut before = start;
