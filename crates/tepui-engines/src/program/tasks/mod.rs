@@ -135,7 +135,7 @@ impl Machine {
             self.labelled(runner, top, &mut found);
             for (values, effect) in runner.steps(&values[..].into(), top, &self.kept) {
                 self.steps += 1;
-                self.effect(runner, below, top, values, effect, &mut found);
+                self.effect(runner, below, top, &values, effect, &mut found);
             }
         }
         let found: Arc<[Move]> = found.into();
@@ -159,7 +159,7 @@ impl Machine {
         runner: &Runner<'_>,
         below: &[Frame],
         top: &Frame,
-        values: Shared,
+        values: &Shared,
         effect: Effect,
         found: &mut Vec<Move>,
     ) {
