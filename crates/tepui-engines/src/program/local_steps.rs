@@ -35,7 +35,7 @@ pub enum Passed {
     Never,
     /// It goes on.
     Always,
-    /// It goes on unless the statement there, which nobody else sees, may fail.
+    /// It goes on unless the statement there, which is about local variables, may fail.
     UnlessFails,
 }
 
@@ -221,12 +221,17 @@ impl Code {
             return Passed::Never;
         }
         match action {
-            // In a section nobody changes what it reads.
-            Action::Assert(condition) if unseen.is_some() && reads_shared(condition) => Passed::Never,
+            Action::Assert(condition) if reads_shared(condition) => Passed::Never,
             Action::Assert(_) => Passed::UnlessFails,
-            action if !unseen.unwrap_or_else(|| self.belongs_to_section(action)) => Passed::Never,
-            _ if self.program.is_doubtful(number, at) => Passed::UnlessFails,
-            _ => Passed::Always,
+            action if self.program.is_doubtful(number, at) => {
+                if is_local(action) {
+                    Passed::UnlessFails
+                } else {
+                    Passed::Never
+                }
+            }
+            action if unseen.unwrap_or_else(|| self.belongs_to_section(action)) => Passed::Always,
+            _ => Passed::Never,
         }
     }
 
@@ -265,7 +270,7 @@ impl Code {
         }
     }
 
-    /// Whether the statement at hand, which nobody else sees, may fail.
+    /// Whether the statement at hand, which is about local variables, may fail.
     fn may_fail(&self, machine: &mut Machine, head: Head) -> bool {
         let instruction = self.instruction(head);
         if let Op::Assert(condition) = &instruction.action
