@@ -72,8 +72,8 @@ pub(super) enum Lost {
     Endless,
 }
 
-/// Follows all ways from a point to where they rest, through points that may be passed, and finds what is made of points where they
-/// do. A way that comes back to where it has been is dropped, if it may go on for ever there.
+/// Follows all ways from a point to where they rest, through points that may be passed, and tells what `rests` makes of the
+/// points there. A way that comes back to where it has been is dropped, if it may go on for ever there.
 pub(super) fn follow<P: Clone + Eq + Hash, R>(
     first: P,
     rests: impl Fn(&P) -> Option<R>,

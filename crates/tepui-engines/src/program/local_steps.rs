@@ -221,7 +221,7 @@ impl Code {
             return Passed::Never;
         }
         match action {
-            // Whether it fails is not to be seen from the frame, not even in a section, and a frame rests always or never.
+            // A frame rests always or never, and whether this fails is not seen from the frame, not even in a section.
             Action::Assert(condition) if reads_shared(condition) => Passed::Never,
             Action::Assert(_) => Passed::UnlessFails,
             action if self.program.is_doubtful(number, at) => {

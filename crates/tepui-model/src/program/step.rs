@@ -192,8 +192,8 @@ pub trait Keep {
         true
     }
 
-    /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those that are told
-    /// apart, or a single one that is forgotten.
+    /// Given the codes of the values that may be stored in a variable of the frame that will stand at a position: those
+    /// that are told apart, or a single one that is forgotten.
     fn stored(&self, procedure: usize, position: usize, slot: Slot, values: &[u32]) -> Few<Value> {
         match self.wants(procedure, position, slot) {
             true => values.iter().copied().map(Value::Known).collect(),
